@@ -1,0 +1,39 @@
+# The only place with -m flags. simdattn_isa_libraries(RESULT) makes one object library for each
+# instruction set of the target processor, from arch/<isa>/kernels.cpp, and appends their names to RESULT.
+# arch/README.md has the rule that these units follow.
+
+set(simdattn_isa_avx512_flags -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mfma -mavx2
+    -mprefer-vector-width=512)
+set(simdattn_isa_avx2_flags -mavx2 -mfma)
+set(simdattn_isa_scalar_flags "")
+set(simdattn_isa_neon_flags "")
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  set(simdattn_isas avx512 avx2 scalar)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  set(simdattn_isas neon scalar)
+else()
+  set(simdattn_isas scalar)
+endif()
+
+function(simdattn_add_isa_objects target isa source)
+  add_library(${target} OBJECT ${source})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include
+                             ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${target} PRIVATE xsimd simdattn_warnings)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  # -O2 at least in every build type, so that everything inline is inlined: see arch/README.md.
+  target_compile_options(${target} PRIVATE ${simdattn_isa_${isa}_flags} -fno-exceptions -fno-rtti
+                         -fno-math-errno -fno-trapping-math -fvisibility-inlines-hidden
+                         $<$<NOT:$<CONFIG:Release>>:-O2>)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+                        INTERPROCEDURAL_OPTIMIZATION OFF)
+endfunction()
+
+function(simdattn_isa_libraries result)
+  foreach(isa IN LISTS simdattn_isas)
+    simdattn_add_isa_objects(simdattn_${isa} ${isa} ${PROJECT_SOURCE_DIR}/arch/${isa}/kernels.cpp)
+    list(APPEND libraries simdattn_${isa})
+  endforeach()
+  set(${result} ${libraries} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,7 @@
+# simdattn_warnings: what every target of this project compiles with. Linked PRIVATE, never installed.
+add_library(simdattn_warnings INTERFACE)
+target_compile_options(simdattn_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+                       -Wno-sign-conversion -Wundef -Wcast-qual)
+if(SIMDATTN_WARNINGS_AS_ERRORS)
+  target_compile_options(simdattn_warnings INTERFACE -Werror)
+endif()

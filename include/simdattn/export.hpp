@@ -1,0 +1,9 @@
+#pragma once
+/// @file
+/// Marks what the shared library exports; everything else is hidden.
+
+#if defined(__GNUC__) || defined(__clang__)
+#define SIMDATTN_API __attribute__((visibility("default")))
+#else
+#define SIMDATTN_API
+#endif
