@@ -1,0 +1,94 @@
+#pragma once
+// The contract between the framework (src/) and the kernels (src/kernels/, arch/<isa>/): plain data
+// only, so that units compiled with different instruction sets share no function. docs/kernel-contract.md
+// explains it; every precondition is stated here.
+
+#include <cstdint>
+
+#include "cpu_features.hpp"
+#include "simdattn/tensor.hpp"
+
+namespace simdattn {
+
+/// One row of a block: one query of one head. Pointers are to the row's first element.
+struct QueryRow {
+  const void* query;      ///< D elements; for the softmax entry: the row's scores
+  void* output;           ///< Dv elements
+  float* lse;             ///< one element, or nullptr
+  float* weights;         ///< key_count elements, or nullptr (for every row of a block or for none)
+  std::int64_t first_key; ///< the row sees keys in [first_key, end_key), by position in 0 … key_count;
+  std::int64_t end_key;   ///< first_key <= end_key, and both are 0 in a row that sees none
+};
+
+/// A run of keys and values that lies regularly in memory. Keys are numbered through all segments.
+struct KeySegment {
+  const void* key;
+  const void* value;
+  std::int64_t key_count;
+  std::int64_t key_row_stride;   ///< from one key to the next, in elements; any
+  std::int64_t key_dim_stride;   ///< within a key; 1 unless gather_key
+  std::int64_t value_row_stride; ///< likewise for values
+  std::int64_t value_dim_stride;
+  bool gather_key; ///< copy each key block to KernelScratch::key before use
+  bool gather_value;
+};
+
+/// Memory of one block, 64-byte aligned, of any content; the plan lays it out. `padded_rows` is row_count rounded up
+/// to whole vectors; a block's panels are at most TileSizes::panel_rows wide.
+struct KernelScratch {
+  float* query;    ///< D × padded_rows: Qᵀ, panel after panel, scaled
+  float* output;   ///< Dv × padded_rows: the accumulator Oᵀ, panel after panel
+  float* scores;   ///< key_block × panel_rows: Sᵀ and Pᵀ of one panel
+  float* row_max;  ///< padded_rows: the running maximum of each row, in the units of the scores
+  float* row_sum;  ///< padded_rows: the running sum of each row
+  float* tile_max; ///< 4 × panel_rows
+  void* key;       ///< key_block × D, when a segment gathers keys
+  void* value;     ///< key_block × Dv, when a segment gathers values
+};
+
+/// Everything one call of a kernel needs: a block of query rows against one key/value head.
+struct AttentionBlock {
+  const QueryRow* rows;
+  int row_count;                 ///< 1 … the row_block of the plan
+  std::int64_t query_dim_stride; ///< within a row; likewise below
+  std::int64_t output_dim_stride;
+  std::int64_t weights_stride;
+  const KeySegment* segments;
+  int segment_count;
+  std::int64_t key_count; ///< over all segments
+  int dim;                ///< D, at least 1
+  int value_dim;          ///< Dv, may be 0
+  float scale;            ///< finite
+  int key_block;          ///< keys in a block, at least 1
+  KernelScratch scratch;
+};
+
+/// What an implementation's register tiles and caches want; the plan starts from these.
+struct TileSizes {
+  int lanes;      ///< rows in one vector
+  int panel_rows; ///< rows in one panel: the widest register tile, a multiple of `lanes`
+  int score_keys; ///< keys in one register tile of Sᵀ = K Qᵀ, at full width
+  int output_dims; ///< dims in one register tile of Oᵀ += Vᵀ Pᵀ, at full width
+  int row_block;  ///< rows in one block, a multiple of panel_rows
+  int key_block;  ///< keys in one block
+  int key_block_large_dim; ///< the same when D or Dv is above 64
+};
+
+/// One implementation. Every entry is complete: no null pointers.
+struct KernelTable {
+  const char* name;
+  CpuFeatures required; ///< the features that the entries use; none of them runs on a CPU without
+  TileSizes tiles;
+  /// The fused call on one block: the whole key loop, then output, lse and weights of every row.
+  void (*fused)(const AttentionBlock&);
+  /// weights = scale · Q Kᵀ, −inf outside [first_key, end_key). Uses no value and no output.
+  void (*scores)(const AttentionBlock&);
+  /// weights = softmax of `query` as a row of key_count scores with stride query_dim_stride. Uses no segment.
+  void (*softmax)(const AttentionBlock&);
+  /// output = `query` as a row of key_count weights with stride query_dim_stride, times V. Uses no key.
+  void (*weighted_sum)(const AttentionBlock&);
+  /// y[i] = 2^x[i] for x ≤ 0 or NaN, 0 below −64: the exponential of every entry above, for tests.
+  void (*exp2)(const float* x, float* y, std::int64_t count);
+};
+
+} // namespace simdattn
