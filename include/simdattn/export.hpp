@@ -3,7 +3,7 @@
 /// Marks what the shared library exports; everything else is hidden.
 
 #if defined(__GNUC__) || defined(__clang__)
-#define SIMDATTN_API __attribute__((visibility("default")))
+#define SIMDATTN_API [[gnu::visibility("default")]]
 #else
 #define SIMDATTN_API
 #endif
