@@ -7,6 +7,10 @@ set(simdattn_isa_avx512_flags -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx51
 set(simdattn_isa_avx2_flags -mavx2 -mfma)
 set(simdattn_isa_scalar_flags "")
 set(simdattn_isa_neon_flags "")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 warns falsely about the undefined vectors inside its own AVX-512 intrinsics.
+  list(APPEND simdattn_isa_avx512_flags -Wno-uninitialized -Wno-maybe-uninitialized)
+endif()
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(simdattn_isas avx512 avx2 scalar)
@@ -22,8 +26,9 @@ function(simdattn_add_isa_objects target isa source)
                              ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${target} PRIVATE xsimd simdattn_warnings)
   target_compile_features(${target} PRIVATE cxx_std_20)
-  # -O2 at least in every build type, so that everything inline is inlined: see arch/README.md.
-  target_compile_options(${target} PRIVATE ${simdattn_isa_${isa}_flags} -fno-exceptions -fno-rtti
+  # -O2 at least in every build type, so that everything inline is inlined, and no link-time optimisation,
+  # which would mix the instruction sets: see arch/README.md.
+  target_compile_options(${target} PRIVATE ${simdattn_isa_${isa}_flags} -fno-exceptions -fno-rtti -fno-lto
                          -fno-math-errno -fno-trapping-math -fvisibility-inlines-hidden
                          $<$<NOT:$<CONFIG:Release>>:-O2>)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
