@@ -19,7 +19,7 @@ enum class StatusCode : std::uint8_t {
 };
 
 /// A code with its message held inline: making, copying and returning one allocates nothing.
-class [[nodiscard]] SIMDATTN_API Status {
+class [[nodiscard]] Status {
 public:
   /// The longest message, its terminating zero included, in bytes. A longer one is cut.
   static constexpr std::size_t message_capacity = 240;
@@ -27,7 +27,7 @@ public:
   /// Success, with an empty message.
   Status() noexcept = default;
   /// An error with a printf-formatted message.
-  static Status error(StatusCode code, const char* format, ...) noexcept
+  SIMDATTN_API static Status error(StatusCode code, const char* format, ...) noexcept
 #if defined(__GNUC__) || defined(__clang__)
       __attribute__((format(printf, 2, 3)))
 #endif
