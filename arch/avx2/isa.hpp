@@ -1,0 +1,49 @@
+#pragma once
+// AVX2 with FMA: 16 registers of 8 floats.
+
+#include <immintrin.h>
+
+#include "arch/xsimd_isa.hpp"
+
+namespace simdattn {
+namespace {
+
+struct Avx2 : XsimdIsa<xsimd::fma3<xsimd::avx2>> {
+  static constexpr TileSizes tiles{.lanes = 8,
+                                   .panel_rows = 24,
+                                   .score_keys = 4,
+                                   .output_dims = 4,
+                                   .row_block = 96,
+                                   .key_block = 256,
+                                   .key_block_large_dim = 128};
+  // 12 sums, the rows they share and one factor: all 16 registers.
+  static constexpr int score_keys(int vectors) { return vectors == 3 ? 4 : vectors == 2 ? 6 : 12; }
+  static constexpr int output_dims(int vectors) { return vectors == 3 ? 4 : vectors == 2 ? 6 : 8; }
+
+  static Vector kept(Vector v) {
+    asm("" : "+x"(v.data));
+    return v;
+  }
+
+  // 8 × 8 by pairs, quads, halves.
+  static void transpose(Vector (&v)[8]) {
+    __m256 pair[8], quad[8];
+    for (int i = 0; i < 8; i += 2) {
+      pair[i] = _mm256_unpacklo_ps(v[i].data, v[i + 1].data);
+      pair[i + 1] = _mm256_unpackhi_ps(v[i].data, v[i + 1].data);
+    }
+    for (int i = 0; i < 8; i += 4) {
+      quad[i] = _mm256_shuffle_ps(pair[i], pair[i + 2], 0x44);
+      quad[i + 1] = _mm256_shuffle_ps(pair[i], pair[i + 2], 0xee);
+      quad[i + 2] = _mm256_shuffle_ps(pair[i + 1], pair[i + 3], 0x44);
+      quad[i + 3] = _mm256_shuffle_ps(pair[i + 1], pair[i + 3], 0xee);
+    }
+    for (int i = 0; i < 4; ++i) {
+      v[i].data = _mm256_permute2f128_ps(quad[i], quad[i + 4], 0x20);
+      v[i + 4].data = _mm256_permute2f128_ps(quad[i], quad[i + 4], 0x31);
+    }
+  }
+};
+
+} // namespace
+} // namespace simdattn

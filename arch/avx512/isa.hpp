@@ -1,0 +1,63 @@
+#pragma once
+// AVX-512 (F, BW, DQ, VL): 32 registers of 16 floats.
+
+#include <immintrin.h>
+
+#include "arch/xsimd_isa.hpp"
+
+namespace simdattn {
+namespace {
+
+struct Avx512 : XsimdIsa<xsimd::avx512bw> {
+  static constexpr TileSizes tiles{.lanes = 16,
+                                   .panel_rows = 48,
+                                   .score_keys = 8,
+                                   .output_dims = 8,
+                                   .row_block = 96,
+                                   .key_block = 256,
+                                   .key_block_large_dim = 128};
+  // 24 sums, the rows they share and one factor: 28 of 32 registers.
+  static constexpr int score_keys(int vectors) { return vectors == 1 ? 16 : 8; }
+  static constexpr int output_dims(int vectors) { return vectors == 1 ? 16 : 8; }
+
+  static Vector kept(Vector v) {
+    asm("" : "+v"(v.data));
+    return v;
+  }
+
+  static Vector split_exponent(Vector x, Vector& fraction) {
+    fraction = Vector(_mm512_reduce_ps(x.data, 0));
+    return x - fraction;
+  }
+  static Vector scale_by_exponent(Vector x, Vector exponent) {
+    return Vector(_mm512_scalef_ps(x.data, exponent.data));
+  }
+
+  // 16 × 16 by pairs and quads within 128 bits, then the 4 × 4 squares of 128 bits.
+  static void transpose(Vector (&v)[16]) {
+    __m512 pair[16], quad[16];
+    for (int i = 0; i < 16; i += 2) {
+      pair[i] = _mm512_unpacklo_ps(v[i].data, v[i + 1].data);
+      pair[i + 1] = _mm512_unpackhi_ps(v[i].data, v[i + 1].data);
+    }
+    for (int i = 0; i < 16; i += 4) {
+      quad[i] = _mm512_shuffle_ps(pair[i], pair[i + 2], 0x44);
+      quad[i + 1] = _mm512_shuffle_ps(pair[i], pair[i + 2], 0xee);
+      quad[i + 2] = _mm512_shuffle_ps(pair[i + 1], pair[i + 3], 0x44);
+      quad[i + 3] = _mm512_shuffle_ps(pair[i + 1], pair[i + 3], 0xee);
+    }
+    for (int i = 0; i < 4; ++i) {
+      const __m512 a = _mm512_shuffle_f32x4(quad[i], quad[i + 4], 0x88);
+      const __m512 b = _mm512_shuffle_f32x4(quad[i], quad[i + 4], 0xdd);
+      const __m512 c = _mm512_shuffle_f32x4(quad[i + 8], quad[i + 12], 0x88);
+      const __m512 d = _mm512_shuffle_f32x4(quad[i + 8], quad[i + 12], 0xdd);
+      v[i].data = _mm512_shuffle_f32x4(a, c, 0x88);
+      v[i + 8].data = _mm512_shuffle_f32x4(a, c, 0xdd);
+      v[i + 4].data = _mm512_shuffle_f32x4(b, d, 0x88);
+      v[i + 12].data = _mm512_shuffle_f32x4(b, d, 0xdd);
+    }
+  }
+};
+
+} // namespace
+} // namespace simdattn

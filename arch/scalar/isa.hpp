@@ -1,0 +1,86 @@
+#pragma once
+// The portable baseline: vectors of the compiler (GCC's and clang's vector extension), whatever the target has for
+// them. 16 registers of 4 floats are assumed, and no FMA.
+
+#include <cstdint>
+#include <cstring>
+
+#include "kernel_table.hpp"
+
+namespace simdattn {
+namespace {
+
+struct Scalar {
+  static constexpr TileSizes tiles{.lanes = 4,
+                                   .panel_rows = 8,
+                                   .score_keys = 4,
+                                   .output_dims = 4,
+                                   .row_block = 48,
+                                   .key_block = 256,
+                                   .key_block_large_dim = 128};
+  static constexpr int score_keys(int vectors) { return vectors == 2 ? 4 : 8; }
+  static constexpr int output_dims(int vectors) { return vectors == 2 ? 4 : 8; }
+
+  using Vector = float __attribute__((vector_size(16)));
+  using Mask = std::int32_t __attribute__((vector_size(16)));
+  static constexpr int lanes = 4;
+
+  static Vector load(const float* p) {
+    Vector v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+  }
+  static void store(float* p, Vector v) { std::memcpy(p, &v, sizeof v); }
+  static Vector broadcast(float x) { return Vector{x, x, x, x}; }
+  static Vector kept(Vector v) { return v; }
+
+  static Vector add(Vector a, Vector b) { return a + b; }
+  static Vector sub(Vector a, Vector b) { return a - b; }
+  static Vector mul(Vector a, Vector b) { return a * b; }
+  static Vector fma(Vector a, Vector b, Vector c) { return a * b + c; }
+  static Vector max(Vector a, Vector b) { return a > b ? a : b; }
+  static Vector reciprocal(Vector a) { return 1.0f / a; }
+
+  static Mask less(Vector a, Vector b) { return a < b; }
+  static Mask not_less(Vector a, Vector b) { return ~(a < b); }
+  static Mask either(Mask a, Mask b) { return a | b; }
+  static Vector select(Mask mask, Vector a, Vector b) { return mask ? a : b; }
+  static bool any(Mask mask) { return (mask[0] | mask[1] | mask[2] | mask[3]) != 0; }
+
+  static constexpr int lane_group = 1;
+  template <int Size>
+  using Group = const float*;
+  template <int Size>
+  static Group<Size> load_group(const float* p) {
+    return p;
+  }
+  template <int I>
+  static Vector lane(const float* p) {
+    return broadcast(p[I]);
+  }
+  static Vector multiply_add(Vector factor, Vector a, Vector sum) { return fma(factor, a, sum); }
+
+  // As in XsimdIsa: n = round(x) in the low bits of the exponent, biased.
+  static Vector split_exponent(Vector x, Vector& fraction) {
+    const float round_and_bias = 12582912.0f + 127.0f;
+    const Vector exponent = x + round_and_bias;
+    fraction = x - (exponent - round_and_bias);
+    return exponent;
+  }
+  static Vector scale_by_exponent(Vector x, Vector exponent) {
+    return x * reinterpret_cast<Vector>(reinterpret_cast<Mask>(exponent) << 23);
+  }
+
+  static void transpose(Vector (&v)[4]) {
+    for (int r = 0; r < 4; ++r) {
+      for (int c = r + 1; c < 4; ++c) {
+        const float swapped = v[r][c];
+        v[r][c] = v[c][r];
+        v[c][r] = swapped;
+      }
+    }
+  }
+};
+
+} // namespace
+} // namespace simdattn

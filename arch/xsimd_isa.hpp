@@ -1,0 +1,66 @@
+#pragma once
+// The part of an Isa trait that xsimd writes for every architecture. An arch/<isa>/isa.hpp derives from it and adds
+// tile sizes and what is better by hand; docs/adding-an-isa.md lists what a trait must have.
+
+#include <cstdint>
+#include <xsimd/xsimd.hpp>
+
+#include "kernel_table.hpp"
+
+namespace simdattn {
+namespace {
+
+template <class Arch>
+struct XsimdIsa {
+  using Batch = xsimd::batch<float, Arch>;
+  using Bits = xsimd::batch<std::int32_t, Arch>;
+  using Vector = Batch;
+  using Mask = xsimd::batch_bool<float, Arch>;
+  static constexpr int lanes = static_cast<int>(Batch::size);
+
+  static Vector load(const float* p) { return Batch::load_unaligned(p); }
+  static void store(float* p, Vector v) { v.store_unaligned(p); }
+  static Vector broadcast(float x) { return Batch(x); }
+
+  static Vector add(Vector a, Vector b) { return a + b; }
+  static Vector sub(Vector a, Vector b) { return a - b; }
+  static Vector mul(Vector a, Vector b) { return a * b; }
+  static Vector fma(Vector a, Vector b, Vector c) { return xsimd::fma(a, b, c); }
+  static Vector max(Vector a, Vector b) { return xsimd::max(a, b); }
+  static Vector reciprocal(Vector a) { return Batch(1.0f) / a; }
+
+  static Mask less(Vector a, Vector b) { return a < b; }
+  static Mask not_less(Vector a, Vector b) { return !(a < b); }
+  static Mask either(Mask a, Mask b) { return a | b; }
+  static Vector select(Mask mask, Vector a, Vector b) { return xsimd::select(mask, a, b); }
+  static bool any(Mask mask) { return xsimd::any(mask); }
+
+  // One element that a whole vector is multiplied by. Hardware that multiplies by a lane overrides these.
+  static constexpr int lane_group = 1;
+  template <int Size>
+  using Group = const float*;
+  template <int Size>
+  static Group<Size> load_group(const float* p) {
+    return p;
+  }
+  template <int I>
+  static Vector lane(const float* p) {
+    return broadcast(p[I]);
+  }
+  static Vector multiply_add(Vector factor, Vector a, Vector sum) { return fma(factor, a, sum); }
+
+  // x = n + fraction with n = round(x), left in the low bits of exponent, biased as in a float.
+  static Vector split_exponent(Vector x, Vector& fraction) {
+    const Batch round_and_bias(12582912.0f + 127.0f);
+    const Batch exponent = x + round_and_bias;
+    fraction = x - (exponent - round_and_bias);
+    return exponent;
+  }
+  // A product, not a sum of exponents: NaN stays NaN whatever its payload.
+  static Vector scale_by_exponent(Vector x, Vector exponent) {
+    return x * xsimd::bitwise_cast<Batch>(xsimd::bitwise_cast<Bits>(exponent) << 23);
+  }
+};
+
+} // namespace
+} // namespace simdattn

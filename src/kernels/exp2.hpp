@@ -1,0 +1,29 @@
+#pragma once
+// 2^x for the softmax, where x is a score less its row's maximum.
+
+namespace simdattn::kernels {
+
+/// Weights below 2^-64 of the largest are exactly 0: denormal weights, and their products with V, would cost a
+/// hundred times a normal one.
+inline constexpr float exp2_cutoff = -64.0f;
+
+/// 2^x for x ≤ 0, within 2 ULP; exactly 0 for x < -64, -inf included; exactly 1 for 0; NaN for NaN.
+///
+/// x = n + f with n = round(x); 2^f on [-1/2, 1/2] is 1 + f·g(f), so that 2^0 is 1 without rounding. g is the
+/// polynomial of degree 4 whose largest error, counted in units of the result's last place, is least (1.05, by
+/// Lawson's iteration; with roundings 1.79).
+template <class Isa>
+[[gnu::always_inline]] inline typename Isa::Vector exp2(typename Isa::Vector x) {
+  using Vector = typename Isa::Vector;
+  Vector fraction;
+  const auto exponent = Isa::split_exponent(x, fraction);
+  Vector power = Isa::fma(Isa::broadcast(0x1.5ab43ap-10f), fraction, Isa::broadcast(0x1.3cec9ep-7f));
+  power = Isa::fma(power, fraction, Isa::broadcast(0x1.c6ba9cp-5f));
+  power = Isa::fma(power, fraction, Isa::broadcast(0x1.ebf9b2p-3f));
+  power = Isa::fma(power, fraction, Isa::broadcast(0x1.62e424p-1f));
+  power = Isa::fma(power, fraction, Isa::broadcast(1.0f));
+  return Isa::select(Isa::less(x, Isa::broadcast(exp2_cutoff)), Isa::broadcast(0.0f),
+                     Isa::scale_by_exponent(power, exponent));
+}
+
+} // namespace simdattn::kernels

@@ -1,0 +1,70 @@
+#pragma once
+// Between rows as the caller stores them and panels with rows innermost.
+
+#include <cstdint>
+
+#include "kernels/unroll.hpp"
+
+namespace simdattn::kernels {
+
+/// panel[i][r] = factor · row(r)[i · stride] for i in [0, count) and every lane r of the panel. Lanes past row_count
+/// repeat the last row.
+template <class Isa, int Vectors, class RowAt>
+void load_transposed(RowAt row_at, int row_count, std::int64_t stride, int count, float factor, float* panel) {
+  using Vector = typename Isa::Vector;
+  constexpr int lanes = Isa::lanes, width = Vectors * lanes;
+  const Vector factors = Isa::broadcast(factor);
+  for (int lane = 0; lane < width; lane += lanes) {
+    const float* rows[lanes];
+    for (int r = 0; r < lanes; ++r) rows[r] = row_at(lane + r < row_count ? lane + r : row_count - 1);
+    int i = 0;
+    if (stride == 1) {
+      for (; i + lanes <= count; i += lanes) {
+        Vector square[lanes];
+        unroll<lanes>([&](auto r) __attribute__((always_inline)) { square[r] = Isa::load(rows[r] + i); });
+        Isa::transpose(square);
+        unroll<lanes>([&](auto r) __attribute__((always_inline)) {
+          Isa::store(panel + (i + r) * width + lane, Isa::mul(square[r], factors));
+        });
+      }
+    }
+    for (; i < count; ++i) {
+      for (int r = 0; r < lanes; ++r) panel[i * width + lane + r] = rows[r][i * stride] * factor;
+    }
+  }
+}
+
+/// row(r)[i · stride] = panel[i][r] · factor[r] for i in [0, count) and the lanes r below row_count.
+template <class Isa, int Vectors, class RowAt>
+void store_transposed(const float* panel, int count, const float* factor, RowAt row_at, int row_count,
+                      std::int64_t stride) {
+  using Vector = typename Isa::Vector;
+  constexpr int lanes = Isa::lanes, width = Vectors * lanes;
+  for (int lane = 0; lane < row_count; lane += lanes) {
+    const int used = row_count - lane < lanes ? row_count - lane : lanes;
+    const Vector factors = Isa::load(factor + lane);
+    for (int i = 0; i < count; i += lanes) {
+      Vector square[lanes];
+      const int columns = count - i < lanes ? count - i : lanes;
+      unroll<lanes>([&](auto r) __attribute__((always_inline)) {
+        square[r] = Isa::broadcast(0.0f);
+        if (r < columns) square[r] = Isa::mul(Isa::load(panel + (i + r) * width + lane), factors);
+      });
+      Isa::transpose(square);
+      if (stride == 1 && columns == lanes) {
+        unroll<lanes>([&](auto r) __attribute__((always_inline)) {
+          if (r < used) Isa::store(row_at(lane + r) + i, square[r]);
+        });
+      } else {
+        alignas(64) float values[lanes][lanes];
+        unroll<lanes>([&](auto r) __attribute__((always_inline)) { Isa::store(values[r], square[r]); });
+        for (int r = 0; r < used; ++r) {
+          float* row = row_at(lane + r);
+          for (int c = 0; c < columns; ++c) row[(i + c) * stride] = values[r][c];
+        }
+      }
+    }
+  }
+}
+
+} // namespace simdattn::kernels
