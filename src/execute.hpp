@@ -1,0 +1,19 @@
+#pragma once
+// Runs a plan: the only place that knows threads.
+
+#include <cstddef>
+
+#include "kernel_table.hpp"
+#include "plan.hpp"
+#include "problem.hpp"
+
+namespace simdattn {
+
+/// How many threads a call may use: the context's wish, or the default that attention.hpp describes.
+int thread_limit(const Context& context) noexcept;
+
+/// Runs `kernel` on every task of the plan. `scratch` has workspace_bytes of the plan, aligned.
+void execute(const Problem& problem, const Plan& plan, void (*kernel)(const AttentionBlock&), std::byte* scratch,
+             const ParallelFor& parallel_for) noexcept;
+
+} // namespace simdattn

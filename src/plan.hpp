@@ -1,0 +1,47 @@
+#pragma once
+// Pure: shapes, tile sizes, cache sizes and threads in; blocks, tasks and the layout of the workspace out. How the work
+// is cut depends on the shapes of one key/value head alone, never on threads, batch or heads.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cpu_features.hpp"
+#include "kernel_table.hpp"
+#include "problem.hpp"
+
+namespace simdattn {
+
+/// Where the parts of one worker's scratch lie, in bytes from its start.
+struct ScratchLayout {
+  std::size_t query = 0;
+  std::size_t output = 0;
+  std::size_t scores = 0;
+  std::size_t row_max = 0;
+  std::size_t row_sum = 0;
+  std::size_t tile_max = 0;
+  std::size_t key = 0;
+  std::size_t value = 0;
+  std::size_t rows = 0;
+  std::size_t bytes = 0;
+};
+
+struct Plan {
+  int row_block = 0; ///< rows in one task
+  int key_block = 0;
+  std::int64_t row_blocks = 0; ///< of one key/value head
+  std::int64_t tasks = 0;      ///< (batch, key/value head, row block)
+  int workers = 0;
+  bool gather_key = false; ///< see KeySegment
+  bool gather_value = false;
+  ScratchLayout layout;
+  std::size_t worker_bytes = 0;    ///< from one worker's scratch to the next
+  std::size_t workspace_bytes = 0; ///< for any alignment of the workspace
+};
+
+/// What scratch is aligned to.
+inline constexpr std::size_t scratch_alignment = 64;
+
+/// Plans a call for at most `threads` (≥ 1) threads.
+Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes& caches, int threads) noexcept;
+
+} // namespace simdattn

@@ -1,0 +1,35 @@
+#pragma once
+// What every tensor must be, whatever its part in the call.
+
+#include <cstdint>
+
+#include "simdattn/status.hpp"
+#include "simdattn/tensor.hpp"
+
+namespace simdattn {
+
+/// A tensor and the name that messages give it; inputs and outputs alike.
+struct NamedTensor {
+  const char* name;
+  const void* data;
+  DataType type;
+  const std::int64_t* size;
+  const std::int64_t* stride;
+  bool is_output;
+
+  NamedTensor(const char* tensor_name, const TensorView& view) noexcept
+      : name(tensor_name), data(view.data), type(view.type), size(view.size), stride(view.stride), is_output(false) {}
+  NamedTensor(const char* tensor_name, const MutableTensorView& view) noexcept
+      : name(tensor_name), data(view.data), type(view.type), size(view.size), stride(view.stride), is_output(true) {}
+};
+
+/// Checks presence, type, sizes, strides, alignment, and that every offset fits in 64 bits.
+Status check_tensor(const NamedTensor& tensor) noexcept;
+
+/// Checks one size; `must_be` says where the wanted size comes from, as in "Lkv of key".
+Status check_size(const NamedTensor& tensor, int axis, std::int64_t wanted, const char* must_be) noexcept;
+
+/// Checks that an output starts where no other tensor starts.
+Status check_apart(const NamedTensor& output, const NamedTensor& other) noexcept;
+
+} // namespace simdattn
