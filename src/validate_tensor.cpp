@@ -57,7 +57,7 @@ Status check_tensor(const NamedTensor& tensor) noexcept {
   for (int axis = 0; axis < 4; ++axis) {
     if (tensor.size[axis] < 0) return invalid_axis(tensor, "size", axis, tensor.size[axis], "0 or more");
     if (tensor.stride[axis] < 0) return invalid_axis(tensor, "stride", axis, tensor.stride[axis], "0 or more");
-    if (tensor.is_output && tensor.stride[axis] == 0 && tensor.size[axis] > 1) {
+    if (tensor.is_output && tensor.stride[axis] == 0 && tensor.size[axis] > 1 && !is_empty(tensor)) {
       return invalid_axis(tensor, "stride", axis, 0, "above 0 in an output, where the size is above 1");
     }
   }

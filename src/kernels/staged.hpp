@@ -54,8 +54,8 @@ void load_columns(const AttentionBlock& block, const Panel<Isa>& panel, std::int
   load_transposed<Isa, Vectors>(row_at, panel.row_count, block.query_dim_stride, count, factor, block.scratch.scores);
 }
 
-/// score = log2(e) · (score − maximum) in scratch. Subtracted first, so that no finite score overflows to −inf, which
-/// alone means absent.
+/// score = log2(e) · (score − maximum) in scratch. Only a score of −inf stays −inf, which alone means absent: finite ones
+/// are bounded below, those of a row whose maximum is infinite too.
 template <class Isa, int Vectors>
 void relative_scores(float* scores, int count, const float* row_max) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
@@ -65,7 +65,9 @@ void relative_scores(float* scores, int count, const float* row_max) {
       float* target = scores + j * width + v * lanes;
       const auto score = Isa::load(target);
       const auto relative = Isa::mul(Isa::sub(score, largest), Isa::broadcast(log2_e));
-      Isa::store(target, Isa::select(Isa::less(score, Isa::broadcast(-FLT_MAX)), score, relative));
+      const auto lowest = Isa::broadcast(-FLT_MAX);
+      const auto bounded = Isa::select(Isa::less(relative, lowest), lowest, relative);
+      Isa::store(target, Isa::select(Isa::less(score, lowest), score, bounded));
     }
   });
 }
