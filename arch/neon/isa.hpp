@@ -50,6 +50,12 @@ struct Neon : XsimdIsa<xsimd::neon64> {
     return vfmaq_laneq_f32(sum.data, a.data, factor.values, I);
   }
 
+  // xsimd's bitwise_cast leaves weak functions behind, one for each pair of types.
+  static Vector scale_by_exponent(Vector x, Vector exponent) {
+    const int32x4_t bits = vshlq_n_s32(vreinterpretq_s32_f32(exponent.data), 23);
+    return vmulq_f32(x.data, vreinterpretq_f32_s32(bits));
+  }
+
   static void transpose(Vector (&v)[4]) {
     const float32x4_t a = vtrn1q_f32(v[0].data, v[1].data), b = vtrn2q_f32(v[0].data, v[1].data);
     const float32x4_t c = vtrn1q_f32(v[2].data, v[3].data), d = vtrn2q_f32(v[2].data, v[3].data);
