@@ -1,0 +1,204 @@
+// `simdattn run`: attention on .npy files.
+
+#include "measure.hpp"
+#include "npy_file.hpp"
+#include "output_files.hpp"
+#include "subcommand.hpp"
+#include "verify.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace simdattn::command {
+namespace {
+
+struct RunOptions {
+  std::string query, key, value;
+  std::string output, weights, lse;
+  std::string causal = "none";
+  std::optional<float> scale;
+  std::string isa;
+  int threads = 0;
+  bool verify = false;
+};
+
+struct Inputs {
+  Array query, key, value;
+};
+
+/// Results of one call, in memory of their own; weights and lse are empty when they are not wanted.
+struct Results {
+  Array output, weights, lse;
+};
+
+Inputs load_inputs(const RunOptions& options) {
+  Inputs inputs{load_npy("--query", options.query), load_npy("--key", options.key),
+                load_npy("--value", options.value)};
+  const std::size_t rank = inputs.query.shape.size();
+  const auto require_same_rank = [rank](const std::string& file, const Array& array) {
+    if (array.shape.size() == rank) return;
+    throw InputError(file + ": shape is " + shape_text(array.shape) + ", must have " +
+                     std::to_string(rank) + " dimensions, like the query");
+  };
+  require_same_rank("--key " + options.key, inputs.key);
+  require_same_rank("--value " + options.value, inputs.value);
+  return inputs;
+}
+
+void refuse_input_as_output(const RunOptions& options) {
+  using NamedFile = std::pair<const char*, const std::string*>;
+  const NamedFile inputs[] = {
+      {"--query", &options.query}, {"--key", &options.key}, {"--value", &options.value}};
+  const NamedFile outputs[] = {
+      {"--output", &options.output}, {"--weights", &options.weights}, {"--lse", &options.lse}};
+  for (const auto& [output_name, output] : outputs) {
+    for (const auto& [input_name, input] : inputs) {
+      std::error_code no_such_file;
+      if (output->empty() || !std::filesystem::equivalent(*output, *input, no_such_file)) continue;
+      throw InputError(std::string(output_name) + " " + *output + ": is the " + input_name +
+                       " file");
+    }
+  }
+}
+
+// An array with the query's axes up to the sequence, then `last`.
+Array result_array(const Array& query, std::optional<std::int64_t> last) {
+  Shape shape(query.shape.begin(), query.shape.end() - 1);
+  if (last) shape.push_back(*last);
+  return zeros(DataType::f32, shape);
+}
+
+Results make_results(const RunOptions& options, const Inputs& inputs) {
+  Results results;
+  results.output = result_array(inputs.query, inputs.value.shape.back());
+  if (!options.weights.empty()) {
+    results.weights = result_array(inputs.query, inputs.key.shape.end()[-2]);
+  }
+  if (!options.lse.empty()) results.lse = result_array(inputs.query, std::nullopt);
+  return results;
+}
+
+AttentionTensors make_tensors(const Inputs& inputs, Results& results) {
+  AttentionTensors tensors;
+  tensors.query = tensor_view(inputs.query);
+  tensors.key = tensor_view(inputs.key);
+  tensors.value = tensor_view(inputs.value);
+  const std::int64_t* size = tensors.query.size;
+  const auto view = [size](Array& result, std::int64_t last) {
+    if (result.data.empty()) return MutableTensorView{};
+    return bhsd(values(result), size[0], size[1], size[2], last);
+  };
+  tensors.output = view(results.output, tensors.value.size[3]);
+  tensors.weights = view(results.weights, tensors.key.size[2]);
+  tensors.lse = view(results.lse, 1);
+  return tensors;
+}
+
+Causal parse_causal(const std::string& name) {
+  if (name == "top_left") return Causal::top_left;
+  if (name == "bottom_right") return Causal::bottom_right;
+  return Causal::none;
+}
+
+// The library names a tensor and its axis in [batch, heads, seq, dim]; this adds the files and
+// their own shapes.
+void require_call_ok(const Status& status, const RunOptions& options, const Inputs& inputs) {
+  if (status.ok()) return;
+  throw InputError(std::string(status.message()) + "\n  --query " + options.query + " has shape " +
+                   shape_text(inputs.query.shape) + "\n  --key " + options.key + " has shape " +
+                   shape_text(inputs.key.shape) + "\n  --value " + options.value + " has shape " +
+                   shape_text(inputs.value.shape));
+}
+
+void print_shape(const char* name, const Array& array) {
+  if (!array.data.empty()) std::printf("%-15s %s\n", name, shape_text(array.shape).c_str());
+}
+
+void print_call(const Inputs& inputs, const Results& results, const Implementation* implementation,
+                const Timing& timing, double flops) {
+  print_shape("query", inputs.query);
+  print_shape("key", inputs.key);
+  print_shape("value", inputs.value);
+  print_shape("output", results.output);
+  print_shape("weights", results.weights);
+  print_shape("lse", results.lse);
+  std::printf("%-15s %s\n", "implementation", implementation_name(implementation));
+  std::printf("%-15s %.3f ms (median of %d calls after a first one)\n", "time",
+              timing.median_seconds * 1e3, timing.count);
+  std::printf("%-15s %.1f\n", "GFLOP/s", flops / timing.median_seconds * 1e-9);
+}
+
+// The open files of one call; nullptr where one is not wanted.
+struct ResultStreams {
+  std::ostream *output, *weights, *lse;
+};
+
+ResultStreams open_results(OutputFiles& files, const RunOptions& options) {
+  const auto open = [&files](const char* option, const std::string& path) {
+    return path.empty() ? nullptr : &files.open(option, path);
+  };
+  return {open("--output", options.output), open("--weights", options.weights),
+          open("--lse", options.lse)};
+}
+
+void write_results(const ResultStreams& streams, const Results& results) {
+  save_npy(*streams.output, results.output);
+  if (streams.weights != nullptr) save_npy(*streams.weights, results.weights);
+  if (streams.lse != nullptr) save_npy(*streams.lse, results.lse);
+}
+
+int run(const RunOptions& options) {
+  refuse_input_as_output(options);
+  AttentionOptions attention;
+  attention.scale = options.scale;
+  attention.causal = parse_causal(options.causal);
+  Context context;
+  context.threads = options.threads;
+  context.implementation = implementation_option(options.isa);
+  if (context.implementation == nullptr) require_ok(active_implementation(&context.implementation));
+
+  const Inputs inputs = load_inputs(options);
+  Results results = make_results(options, inputs);
+  const AttentionTensors tensors = make_tensors(inputs, results);
+  OutputFiles files; // opened before the work, so that a bad place shows at once
+  const ResultStreams streams = open_results(files, options);
+  require_call_ok(scaled_dot_product_attention(tensors, attention, context), options, inputs);
+  const Timing timing = measure(
+      [&] { require_ok(scaled_dot_product_attention(tensors, attention, context)); }, 7, 0.2);
+  print_call(inputs, results, context.implementation, timing, attention_flops(tensors, attention));
+  const bool right = !options.verify || print_deviations(verify(tensors, attention));
+
+  write_results(streams, results);
+  files.commit();
+  return right ? exit_success : exit_beyond_tolerance;
+}
+
+} // namespace
+
+Subcommand add_run(CLI::App& parent) {
+  const auto options = std::make_shared<RunOptions>();
+  CLI::App* app = parent.add_subcommand(
+      "run", "Compute attention on float32 .npy files: softmax(scale · Q Kᵀ) V");
+  const char* shapes = ".npy file: [batch, heads, seq, dim], [batch, seq, dim] or [seq, dim]";
+  app->add_option("--query", options->query, shapes)->required();
+  app->add_option("--key", options->key, ".npy file of the same rank")->required();
+  app->add_option("--value", options->value, ".npy file of the same rank")->required();
+  app->add_option("--output", options->output, "File for the result, of the same rank")->required();
+  app->add_option("--weights", options->weights, "File for the softmax: [..., query seq, key seq]");
+  app->add_option("--lse", options->lse, "File for each row's log-sum-exp: [..., query seq]");
+  app->add_option("--causal", options->causal,
+                  "Hide later keys: which ends of queries and keys belong together")
+      ->check(CLI::IsMember({"none", "top_left", "bottom_right"}));
+  app->add_option("--scale", options->scale, "Factor of the scores; 1/sqrt(dim) by default");
+  app->add_option("--isa", options->isa, "Implementation, as `simdattn info` lists them");
+  add_threads_option(*app, options->threads);
+  app->add_flag("--verify", options->verify,
+                "Compare with the scalar reference; exit with 1 when a result is out of tolerance");
+  return {app, [options] { return run(*options); }};
+}
+
+} // namespace simdattn::command

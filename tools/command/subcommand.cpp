@@ -1,0 +1,33 @@
+#include "subcommand.hpp"
+
+namespace simdattn::command {
+namespace {
+
+// Above what machines have, and below what exhausts a process: OpenMP ends the program when it
+// can't make a thread.
+constexpr int most_threads = 1024;
+
+} // namespace
+
+void add_threads_option(CLI::App& app, int& threads) {
+  app.add_option("--threads", threads, "The most threads to use; by default what OpenMP would use")
+      ->check(CLI::Range(1, most_threads));
+}
+
+const Implementation* implementation_option(const std::string& name) {
+  if (name.empty()) return nullptr;
+  std::string supported;
+  for (int index = 0; index < implementation_count(); ++index) {
+    const Implementation* implementation = implementation_at(index);
+    const bool usable = implementation_supported(implementation);
+    if (name == implementation_name(implementation)) {
+      if (usable) return implementation;
+      throw InputError("--isa " + name + ": " + set_implementation(implementation).message());
+    }
+    if (usable)
+      supported += std::string(supported.empty() ? "" : ", ") + implementation_name(implementation);
+  }
+  throw InputError("--isa " + name + ": is unknown, must be one of " + supported);
+}
+
+} // namespace simdattn::command
