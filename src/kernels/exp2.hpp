@@ -10,17 +10,18 @@ inline constexpr float exp2_cutoff = -64.0f;
 /// 2^x for x ≤ 0, within 2 ULP; exactly 0 for x < -64, -inf included; exactly 1 for 0; NaN for NaN.
 ///
 /// x = n + f with n = round(x); 2^f on [-1/2, 1/2] is 1 + f·g(f), so that 2^0 is 1 without rounding. g is the
-/// polynomial of degree 4 whose largest error, counted in units of the result's last place, is least (1.05, by
-/// Lawson's iteration; with roundings 1.79).
+/// polynomial of degree 4 for which error plus rounding, in units of the result's last place, is least at worst: by
+/// linear programming, with what each step without FMA may round added to the error, and each coefficient rounded
+/// before the next is sought. Over every float the worst is 1.78 with FMA, 1.85 without.
 template <class Isa>
 [[gnu::always_inline]] inline typename Isa::Vector exp2(typename Isa::Vector x) {
   using Vector = typename Isa::Vector;
   Vector fraction;
   const auto exponent = Isa::split_exponent(x, fraction);
-  Vector power = Isa::fma(Isa::broadcast(0x1.5ab43ap-10f), fraction, Isa::broadcast(0x1.3cec9ep-7f));
-  power = Isa::fma(power, fraction, Isa::broadcast(0x1.c6ba9cp-5f));
-  power = Isa::fma(power, fraction, Isa::broadcast(0x1.ebf9b2p-3f));
-  power = Isa::fma(power, fraction, Isa::broadcast(0x1.62e424p-1f));
+  Vector power = Isa::fma(Isa::broadcast(0x1.5954a6p-10f), fraction, Isa::broadcast(0x1.3cf58ep-7f));
+  power = Isa::fma(power, fraction, Isa::broadcast(0x1.c6be4cp-5f));
+  power = Isa::fma(power, fraction, Isa::broadcast(0x1.ebf996p-3f));
+  power = Isa::fma(power, fraction, Isa::broadcast(0x1.62e42p-1f));
   power = Isa::fma(power, fraction, Isa::broadcast(1.0f));
   return Isa::select(Isa::less(x, Isa::broadcast(exp2_cutoff)), Isa::broadcast(0.0f),
                      Isa::scale_by_exponent(power, exponent));
