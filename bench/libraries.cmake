@@ -3,3 +3,4 @@
 #   simdattn_baseline_onednn  oneDNN's attention; only where oneDNN is installed
 include_guard(GLOBAL)
 add_subdirectory(${CMAKE_CURRENT_LIST_DIR}/peak ${PROJECT_BINARY_DIR}/bench/peak EXCLUDE_FROM_ALL)
+add_subdirectory(${CMAKE_CURRENT_LIST_DIR}/baselines ${PROJECT_BINARY_DIR}/bench/baselines EXCLUDE_FROM_ALL)
