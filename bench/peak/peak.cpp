@@ -1,9 +1,9 @@
 #include "peak.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #ifdef _OPENMP
@@ -11,6 +11,7 @@
 #endif
 
 #include "loops.hpp"
+#include "median.hpp"
 #include "simdattn/implementation.hpp"
 
 namespace simdattn::peak {
@@ -39,9 +40,7 @@ double median_rate(double amount, double seconds, std::size_t least_runs, const 
     rates.push_back(amount / std::chrono::duration<double>(end - start).count());
     start = end;
   }
-  const auto middle = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2);
-  std::nth_element(rates.begin(), middle, rates.end());
-  return *middle;
+  return median(std::move(rates));
 }
 
 /// The sum of `rate_of(thread)` over threads that run at the same time.

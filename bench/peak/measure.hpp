@@ -1,0 +1,36 @@
+#pragma once
+// How fast a call is, and how close to the machine's limit.
+
+#include "simdattn/attention.hpp"
+
+#include <functional>
+
+namespace simdattn::peak {
+
+/// The arithmetic that softmax(scale · Q Kᵀ) V needs: a multiplication and an addition for each
+/// visible pair of a query and a key and each of the D + Dv dims. The softmax is not counted.
+double attention_flops(const AttentionTensors& tensors, const AttentionOptions& options) noexcept;
+
+/// What a figure is about.
+struct Work {
+  double flops = 0;           ///< of one call
+  const char* isa = "scalar"; ///< the implementation whose FMA peak is the limit
+  int threads = 1;            ///< that the call runs on
+};
+
+/// Medians.
+struct Figure {
+  double seconds = 0; ///< of one call
+  double gflops = 0;
+  double peak_gflops = 0;
+  double percent_of_peak = 0; ///< each slice against the peak right after it
+};
+
+/// Repeats `call` for about `seconds`, in slices of 10 ms or of one call where that takes longer.
+/// Right after each slice the FMA peak is sampled on the same threads, for 1 ms or for a twentieth
+/// of the slice, so that both see the same clock. Calls before the first slice warm up. Returns the
+/// first error of `call`.
+Status measure(const std::function<Status()>& call, const Work& work, double seconds,
+               Figure* figure);
+
+} // namespace simdattn::peak
