@@ -67,7 +67,7 @@ void write_cells(std::ostream& stream, const HeatMap& map, double largest) {
       const int y = top + row * cell;
       write_rect(stream, x, y, cell, cell, colour_at(position));
       write_text(stream, x + cell / 2.0, y + cell / 2.0 + 4, "middle", two_digits(value),
-                 position > 0.5 ? " font-size=\"12\" fill=\"#ffffff\"" : " font-size=\"12\"");
+                 position > 0.6 ? " font-size=\"12\" fill=\"#ffffff\"" : " font-size=\"12\"");
     }
   }
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <vector>
 
 namespace simdattn::command {
 namespace {
@@ -20,7 +19,8 @@ double visible_pairs(std::int64_t queries, std::int64_t keys, Causal causal) {
 
 } // namespace
 
-Timing measure(const std::function<void()>& call, int count, double budget_seconds) {
+Timing measure(const std::function<void()>& call, int count, double budget_seconds,
+               const std::function<void(double)>& after) {
   using Clock = std::chrono::steady_clock;
   const auto seconds_since = [](Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -31,10 +31,15 @@ Timing measure(const std::function<void()>& call, int count, double budget_secon
     const Clock::time_point start = Clock::now();
     call();
     times.push_back(seconds_since(start));
+    if (after) after(times.back());
   } while (static_cast<int>(times.size()) < count && seconds_since(begin) < budget_seconds);
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return {*middle, static_cast<int>(times.size())};
+  return {median(times), static_cast<int>(times.size())};
+}
+
+double median(std::vector<double> numbers) {
+  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  return *middle;
 }
 
 double attention_flops(const AttentionTensors& tensors, const AttentionOptions& options) {
