@@ -5,13 +5,30 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
+#include <sys/resource.h>
+#include <utility>
+#include <vector>
 
 namespace simdattn::peak {
 namespace {
 
-constexpr double slice_seconds = 10e-3;
+constexpr double slice_seconds = 2e-3;
 constexpr double warm_up_seconds = 2e-3;
+
+/// How often the system has taken a processor from a thread of this process.
+long interruptions() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_nivcsw;
+}
+
+struct Slice {
+  double seconds; ///< of one call
+  double peak_gflops;
+  bool disturbed;
+};
 
 /// Runs `call` `count` times and writes how long all of them took.
 Status time_calls(const std::function<Status()>& call, std::int64_t count, double* seconds) {
@@ -35,6 +52,28 @@ Status choose_slice(const std::function<Status()>& call, std::int64_t* count, do
   return {};
 }
 
+Figure summarise(std::vector<Slice> slices, const Work& work) {
+  Figure figure;
+  const auto first_disturbed = std::partition(slices.begin(), slices.end(),
+                                              [](const Slice& slice) { return !slice.disturbed; });
+  figure.disturbed = first_disturbed == slices.begin();
+  if (!figure.disturbed) slices.erase(first_disturbed, slices.end());
+  const auto median_of = [&](const auto& value) {
+    std::vector<double> values;
+    for (const Slice& slice : slices)
+      values.push_back(value(slice));
+    return median(std::move(values));
+  };
+  figure.slices = static_cast<int>(slices.size());
+  figure.seconds = median_of([](const Slice& slice) { return slice.seconds; });
+  figure.gflops = 1e-9 * work.flops / figure.seconds;
+  figure.peak_gflops = median_of([](const Slice& slice) { return slice.peak_gflops; });
+  figure.percent_of_peak = median_of([&](const Slice& slice) {
+    return slice.peak_gflops > 0 ? 1e-7 * work.flops / (slice.seconds * slice.peak_gflops) : 0;
+  });
+  return figure;
+}
+
 } // namespace
 
 double attention_flops(const AttentionTensors& tensors, const AttentionOptions& options) noexcept {
@@ -53,22 +92,20 @@ double attention_flops(const AttentionTensors& tensors, const AttentionOptions& 
 Status measure(const std::function<Status()>& call, const Work& work, double seconds,
                Figure* figure) {
   std::int64_t calls = 0;
-  double slice = 0;
-  if (Status status = choose_slice(call, &calls, &slice); !status.ok()) return status;
-  const auto slices = std::max<std::size_t>(1, static_cast<std::size_t>(seconds / slice));
-  std::vector<double> times, peaks, percents;
-  for (std::size_t i = 0; i < slices; ++i) {
-    if (Status status = time_calls(call, calls, &slice); !status.ok()) return status;
-    const double peak = fma_gflops(work.isa, work.threads, std::max(1e-3, slice / 20));
-    const double time = slice / static_cast<double>(calls);
-    times.push_back(time);
-    peaks.push_back(peak);
-    percents.push_back(peak > 0 ? 100 * work.flops / time / (peak * 1e9) : 0);
+  double total = 0;
+  if (Status status = choose_slice(call, &calls, &total); !status.ok()) return status;
+  const auto wanted = std::max(1L, std::lround(seconds / total));
+  std::vector<Slice> slices;
+  const auto undisturbed = [](const Slice& slice) { return !slice.disturbed; };
+  while (static_cast<long>(slices.size()) < 4 * wanted &&
+         std::count_if(slices.begin(), slices.end(), undisturbed) < wanted) {
+    const long before = interruptions();
+    if (Status status = time_calls(call, calls, &total); !status.ok()) return status;
+    const bool disturbed = interruptions() != before;
+    slices.push_back({total / static_cast<double>(calls),
+                      fma_gflops(work.isa, work.threads, std::max(1e-3, total / 20)), disturbed});
   }
-  figure->seconds = median(times);
-  figure->gflops = 1e-9 * work.flops / figure->seconds;
-  figure->peak_gflops = median(peaks);
-  figure->percent_of_peak = median(percents);
+  *figure = summarise(slices, work);
   return {};
 }
 

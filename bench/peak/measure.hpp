@@ -18,18 +18,23 @@ struct Work {
   int threads = 1;            ///< that the call runs on
 };
 
-/// Medians.
+/// Medians over slices.
 struct Figure {
   double seconds = 0; ///< of one call
   double gflops = 0;
   double peak_gflops = 0;
   double percent_of_peak = 0; ///< each slice against the peak right after it
+  int slices = 0;             ///< that the medians are over
+  bool disturbed = false;     ///< whether the system interrupted threads in these slices
 };
 
-/// Repeats `call` for about `seconds`, in slices of 10 ms or of one call where that takes longer.
+/// Repeats `call` for about `seconds`, in slices of 2 ms or of one call where that takes longer.
 /// Right after each slice the FMA peak is sampled on the same threads, for 1 ms or for a twentieth
-/// of the slice, so that both see the same clock. Calls before the first slice warm up. Returns the
-/// first error of `call`.
+/// of the slice, so that both see the same clock. Calls before the first slice warm up.
+///
+/// Slices in which the system took a processor from one of our threads don't count, and others are
+/// tried instead, for at most four times as long; when none is undisturbed, all count.
+/// Returns the first error of `call`.
 Status measure(const std::function<Status()>& call, const Work& work, double seconds,
                Figure* figure);
 

@@ -1,5 +1,6 @@
 #include "peak.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -78,13 +79,19 @@ double read_gigabytes_per_second(const char* isa, const void* data, std::size_t 
                                  double seconds) {
   const Loops* loops = find_loops(isa);
   if (loops == nullptr) return 0;
+  // Each thread's part is read in pieces, each timed on its own: as for the FMA loop.
+  constexpr std::size_t largest_piece = 1 << 20;
   const std::size_t part = bytes / static_cast<std::size_t>(threads);
+  const std::size_t pieces = (part + largest_piece - 1) / largest_piece;
+  const std::size_t piece = part / std::max<std::size_t>(pieces, 1);
   return 1e-9 * sum_over_threads(threads, [&](int thread) {
            const char* begin =
                static_cast<const char*>(data) + part * static_cast<std::size_t>(thread);
-           const auto length = static_cast<std::int64_t>(part);
-           return median_rate(static_cast<double>(part), seconds, 3,
-                              [&] { loops->read(begin, length); });
+           std::size_t next = 0;
+           return median_rate(static_cast<double>(piece), seconds, 3 * pieces, [&] {
+             loops->read(begin + next * piece, static_cast<std::int64_t>(piece));
+             next = (next + 1) % pieces;
+           });
          });
 }
 

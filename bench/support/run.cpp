@@ -1,0 +1,48 @@
+#include "run.hpp"
+
+#include "simdattn/implementation.hpp"
+
+#include <unistd.h>
+
+namespace simdattn::bench {
+
+std::vector<const char*> supported_implementations() {
+  std::vector<const char*> names;
+  for (int i = 0; i < implementation_count(); ++i) {
+    const Implementation* implementation = implementation_at(i);
+    if (implementation_supported(implementation))
+      names.push_back(implementation_name(implementation));
+  }
+  return names;
+}
+
+const char* best_implementation() { return supported_implementations().front(); }
+
+std::vector<int> thread_counts() {
+#ifdef _OPENMP
+  if (sysconf(_SC_NPROCESSORS_ONLN) > 1) return {1, 2};
+#endif
+  return {1};
+}
+
+void run_measured(benchmark::State& state, const std::function<Status()>& call,
+                  const peak::Work& work, double elements) {
+  constexpr double seconds = 0.1;
+  for (auto _ : state) {
+    peak::Figure figure;
+    if (const Status status = peak::measure(call, work, seconds, &figure); !status.ok()) {
+      state.SkipWithError(status.message());
+      return;
+    }
+    state.SetIterationTime(figure.seconds);
+    if (work.flops > 0) {
+      state.counters["GFLOP/s"] = figure.gflops;
+      state.counters["peak_GFLOP/s"] = figure.peak_gflops;
+      state.counters["peak_percent"] = figure.percent_of_peak;
+    }
+    state.counters["disturbed"] = figure.disturbed;
+    if (elements > 0) state.counters["elements/s"] = elements / figure.seconds;
+  }
+}
+
+} // namespace simdattn::bench
