@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""Turns the JSON of an interleaved run of simdattn_bench into a table of ratios and a plot.
+
+    simdattn_bench --benchmark_filter='^attention/' --benchmark_repetitions=9 \\
+        --benchmark_enable_random_interleaving=true --benchmark_out=run.json
+    tools/compare_bench.py run.json --base onednn --plot run.svg
+
+The table is Markdown, on standard output or in --table FILE. A cell is the median time of one call
+over the repetitions and the median share of the FMA peak; a ratio is the base's time divided by the
+contender's, so above 1 the contender is faster. bench/README.md has the protocol.
+"""
+
+import argparse
+import json
+import math
+import re
+import statistics
+import sys
+from dataclasses import dataclass, field
+
+LEAST_REPETITIONS = 7
+NAME = re.compile(r"(?P<group>[^/]+)/(?P<case>[^/]+)/(?P<contender>[^/]+)/threads:(?P<threads>\d+)")
+SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+class InputError(Exception):
+    """The input is not what it must be; the message names it."""
+
+
+@dataclass
+class Samples:
+    """The repetitions of one contender on one case."""
+
+    seconds: list = field(default_factory=list)
+    percents: list = field(default_factory=list)
+    disturbed: list = field(default_factory=list)
+    error: str = ""
+
+    @property
+    def time(self):
+        return statistics.median(self.seconds) if self.seconds else None
+
+    @property
+    def percent(self):
+        return statistics.median(self.percents) if self.percents else None
+
+    @property
+    def mostly_disturbed(self):
+        return 2 * sum(self.disturbed) > len(self.disturbed)
+
+
+@dataclass
+class Run:
+    """Samples by (case, threads), then by contender, in the order of the file."""
+
+    context: dict
+    rows: dict
+    contenders: list
+
+
+def load(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            data = json.load(file)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: {error}") from error
+    if not isinstance(data, dict) or "benchmarks" not in data:
+        raise InputError(f"{path}: not the JSON of a benchmark run (it has no \"benchmarks\")")
+    return data
+
+
+def collect(data, pattern):
+    """Gathers the repetitions of every benchmark whose name matches."""
+    run = Run(data.get("context", {}), {}, [])
+    for entry in data["benchmarks"]:
+        name = NAME.match(entry["name"])
+        if entry.get("run_type") != "iteration" or not name or not re.search(pattern, entry["name"]):
+            continue
+        key = (name["case"], int(name["threads"]))
+        samples = run.rows.setdefault(key, {}).setdefault(name["contender"], Samples())
+        if name["contender"] not in run.contenders:
+            run.contenders.append(name["contender"])
+        if entry.get("error_occurred"):
+            samples.error = entry.get("error_message", "no reason given")
+            continue
+        samples.seconds.append(entry["real_time"] * SECONDS[entry["time_unit"]])
+        samples.disturbed.append(bool(entry.get("disturbed", 0)))
+        if "peak_percent" in entry:
+            samples.percents.append(entry["peak_percent"])
+    return run
+
+
+def ratio(row, contender, base):
+    """How many times faster than the base; None where either has no time."""
+    ours, theirs = row.get(contender), row.get(base)
+    if not ours or not theirs or not ours.seconds or not theirs.seconds:
+        return None
+    return theirs.time / ours.time
+
+
+def geometric_mean(values):
+    return math.exp(statistics.fmean(math.log(value) for value in values))
+
+
+def format_time(seconds):
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def format_cell(samples):
+    if samples is None or not samples.seconds:
+        return "–"
+    percent = "" if samples.percent is None else f", {samples.percent:.0f} %"
+    return format_time(samples.time) + percent + (" \\*" if samples.mostly_disturbed else "")
+
+
+def format_ratio(value):
+    return "–" if value is None else f"{value:.2f} ×"
+
+
+def table(run, base):
+    """The lines of the Markdown table, and a geometric mean for each number of threads."""
+    others = [contender for contender in run.contenders if contender != base] if base else []
+    header = ["case", "threads"] + run.contenders + [f"{other} : {base}" for other in others]
+    lines = [header, ["---"] + ["---:"] * (len(header) - 1)]
+    for (case, threads), row in run.rows.items():
+        lines.append([case, str(threads)]
+                     + [format_cell(row.get(contender)) for contender in run.contenders]
+                     + [format_ratio(ratio(row, other, base)) for other in others])
+    for threads in sorted({key[1] for key in run.rows}) if others else []:
+        means = []
+        for other in others:
+            ratios = [ratio(row, other, base) for key, row in run.rows.items() if key[1] == threads]
+            ratios = [value for value in ratios if value is not None]
+            means.append(format_ratio(geometric_mean(ratios) if ratios else None))
+        lines.append(["geometric mean", str(threads)] + [""] * len(run.contenders) + means)
+    return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+def notes(run):
+    """What a reader must know to judge the figures."""
+    found = []
+    if run.context.get("random_interleaving") != "true":
+        found.append("The contenders were not interleaved: the machine may have changed between them.")
+    if not run.context.get("OMP_PROC_BIND"):
+        found.append("Threads were not pinned (OMP_PROC_BIND was not set).")
+    samples = [samples for row in run.rows.values() for samples in row.values()]
+    fewest = min((len(one.seconds) for one in samples if one.seconds), default=0)
+    if fewest < LEAST_REPETITIONS:
+        found.append(f"Only {fewest} repetitions; medians are of {LEAST_REPETITIONS} or more.")
+    if any(one.mostly_disturbed for one in samples):
+        found.append("\\* The system interrupted our threads in most of these repetitions.")
+    for (case, threads), row in run.rows.items():
+        for contender, one in row.items():
+            if one.error:
+                found.append(f"{contender} is left out of {case} on {threads} threads: {one.error}.")
+    return found
+
+
+def plot(run, path):
+    """Bars of the share of the FMA peak: one panel for each number of threads."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise InputError("--plot needs matplotlib (Debian: python3-matplotlib)") from error
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    counts = sorted({threads for _, threads in run.rows})
+    cases = list(dict.fromkeys(case for case, _ in run.rows))
+    height = max(2.5, 0.22 * len(cases) * (len(run.contenders) + 1))
+    figure, panels = pyplot.subplots(1, len(counts), sharey=True, squeeze=False,
+                                     figsize=(1.5 + 4.5 * len(counts), height + 1))
+    thickness = 0.85 / len(run.contenders)
+    for panel, threads in zip(panels[0], counts):
+        for index, contender in enumerate(run.contenders):
+            samples = [run.rows.get((case, threads), {}).get(contender) for case in cases]
+            percents = [one.percent or 0.0 if one else 0.0 for one in samples]
+            places = [place + (index - (len(run.contenders) - 1) / 2) * thickness
+                      for place in range(len(cases))]
+            panel.barh(places, percents, thickness, label=contender)
+        panel.set_title("1 thread" if threads == 1 else f"{threads} threads")
+        panel.set_xlabel("% of FMA peak")
+        panel.set_xlim(0, 100)
+        panel.grid(axis="x", alpha=0.4)
+        panel.set_axisbelow(True)
+    panels[0][0].set_yticks(range(len(cases)), cases)
+    panels[0][0].invert_yaxis()
+    panels[0][-1].legend(loc="lower right")
+    figure.tight_layout()
+    try:
+        figure.savefig(path, dpi=150)
+    except (OSError, ValueError) as error:
+        raise InputError(f"--plot {path}: {error}") from error
+
+
+def parse_arguments(arguments):
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", help="what --benchmark_out wrote")
+    parser.add_argument("--base", help="the contender that the others are compared with")
+    parser.add_argument("--filter", default="^attention/", metavar="REGEX",
+                        help="benchmarks to look at, by name (default: %(default)s)")
+    parser.add_argument("--table", metavar="FILE", help="write the table here")
+    parser.add_argument("--plot", metavar="FILE", help="write a plot here: .png, .svg, .pdf")
+    return parser.parse_args(arguments)
+
+
+def main(arguments=None):
+    options = parse_arguments(arguments)
+    try:
+        run = collect(load(options.run), options.filter)
+        if not run.rows:
+            raise InputError(f"{options.run}: no benchmark matches --filter {options.filter}")
+        if options.base and options.base not in run.contenders:
+            raise InputError(f"--base {options.base} is not in the run; there are "
+                             + ", ".join(run.contenders))
+        text = "\n".join(table(run, options.base) + [""] + notes(run)).rstrip() + "\n"
+        if options.table:
+            with open(options.table, "w", encoding="utf-8") as file:
+                file.write(text)
+        else:
+            sys.stdout.write(text)
+        if options.plot:
+            plot(run, options.plot)
+    except (InputError, OSError, re.error) as error:
+        print(f"compare_bench.py: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
