@@ -149,7 +149,7 @@ def notes(run):
     samples = [samples for row in run.rows.values() for samples in row.values()]
     fewest = min((len(one.seconds) for one in samples if one.seconds), default=0)
     if fewest < LEAST_REPETITIONS:
-        found.append(f"Only {fewest} repetitions; medians are of {LEAST_REPETITIONS} or more.")
+        found.append(f"Repetitions: {fewest}; the protocol asks for {LEAST_REPETITIONS} or more.")
     if any(one.mostly_disturbed for one in samples):
         found.append("\\* The system interrupted our threads in most of these repetitions.")
     for (case, threads), row in run.rows.items():

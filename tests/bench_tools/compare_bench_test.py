@@ -110,7 +110,7 @@ class CompareBenchTest(unittest.TestCase):
     def test_what_weakens_the_figures_is_said(self):
         _, output, _ = self.run_script(
             repetitions("attention/a", "avx2", 1, [5] * 3, disturbed=1.0), context={})
-        for note in ("not interleaved", "not pinned", "Only 3 repetitions", "interrupted"):
+        for note in ("not interleaved", "not pinned", "Repetitions: 3;", "interrupted"):
             self.assertIn(note, output)
         self.assertIn("| 5 µs \\* |", output)
 
