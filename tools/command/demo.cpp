@@ -47,6 +47,7 @@ Subcommand add_demo(CLI::App& parent) {
   app->add_option("--picture", options->picture, "SVG file to write")->capture_default_str();
   app->add_flag("--skip-timing", options->skip_timing, "Leave out the tables of times");
   add_threads_option(*app, options->threads);
+  refuse_empty_values(*app);
   return {app, [options] { return demo(*options); }};
 }
 

@@ -1,12 +1,13 @@
 // `simdattn run`: attention on .npy files.
 
-#include "measure.hpp"
 #include "npy_file.hpp"
 #include "output_files.hpp"
+#include "peak/measure.hpp"
+#include "peak/median.hpp"
 #include "subcommand.hpp"
 #include "verify.hpp"
 
-#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -114,6 +115,28 @@ void require_call_ok(const Status& status, const RunOptions& options, const Inpu
                    shape_text(inputs.value.shape));
 }
 
+struct Timing {
+  double seconds = 0; // the median
+  int calls = 0;
+};
+
+// A few calls; only one when it is a long one.
+template <class Call>
+Timing time_calls(const Call& call) {
+  constexpr int most_calls = 7;
+  constexpr double most_seconds = 0.2;
+  std::vector<double> times;
+  double sum = 0;
+  do {
+    const auto start = std::chrono::steady_clock::now();
+    require_ok(call());
+    times.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    sum += times.back();
+  } while (times.size() < most_calls && sum < most_seconds);
+  return {peak::median(times), static_cast<int>(times.size())};
+}
+
 void print_shape(const char* name, const Array& array) {
   if (!array.data.empty()) std::printf("%-15s %s\n", name, shape_text(array.shape).c_str());
 }
@@ -127,9 +150,9 @@ void print_call(const Inputs& inputs, const Results& results, const Implementati
   print_shape("weights", results.weights);
   print_shape("lse", results.lse);
   std::printf("%-15s %s\n", "implementation", implementation_name(implementation));
-  std::printf("%-15s %.3f ms (median of %d calls after a first one)\n", "time",
-              timing.median_seconds * 1e3, timing.count);
-  std::printf("%-15s %.1f\n", "GFLOP/s", flops / timing.median_seconds * 1e-9);
+  std::printf("%-15s %.3f ms (median of %d, after a first call)\n", "time", timing.seconds * 1e3,
+              timing.calls);
+  std::printf("%-15s %.1f\n", "GFLOP/s", flops / timing.seconds * 1e-9);
 }
 
 // The open files of one call; nullptr where one is not wanted.
@@ -166,10 +189,11 @@ int run(const RunOptions& options) {
   const AttentionTensors tensors = make_tensors(inputs, results);
   OutputFiles files; // opened before the work, so that a bad place shows at once
   const ResultStreams streams = open_results(files, options);
-  require_call_ok(scaled_dot_product_attention(tensors, attention, context), options, inputs);
-  const Timing timing = measure(
-      [&] { require_ok(scaled_dot_product_attention(tensors, attention, context)); }, 7, 0.2);
-  print_call(inputs, results, context.implementation, timing, attention_flops(tensors, attention));
+  const auto call = [&] { return scaled_dot_product_attention(tensors, attention, context); };
+  require_call_ok(call(), options, inputs);
+  const Timing timing = time_calls(call);
+  print_call(inputs, results, context.implementation, timing,
+             peak::attention_flops(tensors, attention));
   const bool right = !options.verify || print_deviations(verify(tensors, attention));
 
   write_results(streams, results);
@@ -198,6 +222,7 @@ Subcommand add_run(CLI::App& parent) {
   add_threads_option(*app, options->threads);
   app->add_flag("--verify", options->verify,
                 "Compare with the scalar reference; exit with 1 when a result is out of tolerance");
+  refuse_empty_values(*app);
   return {app, [options] { return run(*options); }};
 }
 

@@ -3,11 +3,11 @@
 #include "error.hpp"
 #include "execute.hpp"
 #include "lesson.hpp"
-#include "measure.hpp"
-#include "peak/peak.hpp"
+#include "peak/measure.hpp"
 #include "reference/reference.hpp"
 #include "simdattn/simdattn.hpp"
 
+#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -21,9 +21,7 @@
 namespace simdattn::command {
 namespace {
 
-constexpr int calls = 7;
-constexpr double budget_seconds =
-    8; // for one contender; enough for all calls but on a slow machine
+constexpr double contender_seconds = 3; // for each contender and shape
 
 struct Workload {
   const char* name;
@@ -45,90 +43,79 @@ struct Inputs {
   AttentionTensors tensors;
 };
 
-// One contender's figures; what is 0 is not printed.
-struct Row {
-  std::string name;
-  double seconds = 0;
-  double flops = 0;
-  double percent_of_peak = 0;
-};
-
-void print_row(const Row& row, double reference_seconds) {
-  std::printf("  %-14s %9.2f %9.1f ", row.name.c_str(), row.seconds * 1e3,
-              row.flops / row.seconds * 1e-9);
-  if (row.percent_of_peak > 0) {
-    std::printf("%9.0f ", row.percent_of_peak);
+// What is 0 is not printed.
+void print_row(const std::string& name, const peak::Figure& figure, double reference_seconds) {
+  std::printf("  %-14s %9.2f %9.1f ", name.c_str(), figure.seconds * 1e3, figure.gflops);
+  if (figure.percent_of_peak > 0) {
+    std::printf("%9.0f ", figure.percent_of_peak);
   } else {
     std::printf("%9s ", "-");
   }
-  std::printf("%11.1f\n", reference_seconds / row.seconds);
+  std::printf("%11.1f\n", reference_seconds / figure.seconds);
   std::fflush(stdout);
 }
 
-// Times a contender that uses the vectors of `isa`. The clock moves, so the peak is sampled after
-// each call.
-Row time_contender(const std::string& name, const char* isa, int threads, double flops,
-                   const std::function<void()>& call) {
-  call(); // the first one also pays for new memory
-  std::vector<double> percents;
-  const Timing timing = measure(call, calls, budget_seconds, [&](double seconds) {
-    percents.push_back(100 * flops / seconds * 1e-9 / peak::fma_gflops(isa, threads));
-  });
-  return {name, timing.median_seconds, flops, median(percents)};
+peak::Figure time_contender(const peak::Work& work, const std::function<Status()>& call) {
+  peak::Figure figure;
+  require_ok(peak::measure(call, work, contender_seconds, &figure));
+  return figure;
 }
 
 // The first head alone, on one thread: all of them would take too long.
-double time_reference(const Inputs& inputs) {
+peak::Figure time_reference(const Inputs& inputs, double flops) {
   AttentionTensors one_head = inputs.tensors;
   one_head.query.size[1] = one_head.key.size[1] = one_head.value.size[1] = 1;
-  const Timing timing = measure([&] { reference::attention(one_head, {}); }, 1, budget_seconds);
-  return timing.median_seconds * static_cast<double>(inputs.tensors.query.size[1]);
+  const auto start = std::chrono::steady_clock::now();
+  reference::attention(one_head, {});
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  peak::Figure figure;
+  figure.seconds = seconds * static_cast<double>(inputs.tensors.query.size[1]);
+  figure.gflops = 1e-9 * flops / figure.seconds;
+  return figure;
 }
 
-void print_onednn(const Inputs& inputs, const char* isa, int threads, double flops,
-                  double reference_seconds) {
 #ifdef SIMDATTN_WITH_ONEDNN
+void print_onednn(const Inputs& inputs, const peak::Work& work, double reference_seconds) {
   std::unique_ptr<baseline::OnednnAttention> attention;
-  const Status status = baseline::OnednnAttention::create(inputs.tensors, {}, threads, &attention);
+  const Status status =
+      baseline::OnednnAttention::create(inputs.tensors, {}, work.threads, &attention);
   if (!status.ok()) {
     std::printf("  oneDNN: %s\n", status.message());
     return;
   }
-  print_row(time_contender("oneDNN " + baseline::onednn_version(), isa, threads, flops,
-                           [&] { require_ok(attention->run(inputs.tensors)); }),
-            reference_seconds);
-#else
-  static_cast<void>(inputs), static_cast<void>(isa), static_cast<void>(threads),
-      static_cast<void>(flops);
-  static_cast<void>(reference_seconds);
-  std::printf("  oneDNN: was not found when this command was built\n");
-#endif
+  const peak::Figure figure = time_contender(work, [&] { return attention->run(inputs.tensors); });
+  print_row("oneDNN " + baseline::onednn_version(), figure, reference_seconds);
 }
+#else
+void print_onednn(const Inputs&, const peak::Work&, double) {
+  std::printf("  oneDNN was not found when this command was built\n");
+}
+#endif
 
 void print_table(const Workload& workload, int threads) {
   const Inputs inputs(workload);
-  const double flops = attention_flops(inputs.tensors, {});
-  std::printf("\n%s %s, float32, %d threads\n", workload.name,
+  peak::Work work{peak::attention_flops(inputs.tensors, {}), nullptr, threads};
+  std::printf("\n%s %s, float32, threads: %d\n", workload.name,
               shape_text(inputs.query.shape).c_str(), threads);
   std::printf("  %-14s %9s %9s %9s %11s\n", "", "time ms", "GFLOP/s", "% of peak", "x reference");
-  const double reference_seconds = time_reference(inputs);
+  const peak::Figure naive = time_reference(inputs, work.flops);
   const char* best = nullptr;
   for (int index = 0; index < implementation_count(); ++index) {
     Context context;
     context.threads = threads;
     context.implementation = implementation_at(index);
     if (!implementation_supported(context.implementation)) continue;
-    const char* name = implementation_name(context.implementation);
-    if (best == nullptr) best = name;
-    print_row(time_contender(
-                  name, name, threads, flops,
-                  [&] { require_ok(scaled_dot_product_attention(inputs.tensors, {}, context)); }),
-              reference_seconds);
+    work.isa = implementation_name(context.implementation);
+    if (best == nullptr) best = work.isa;
+    const auto call = [&] { return scaled_dot_product_attention(inputs.tensors, {}, context); };
+    print_row(work.isa, time_contender(work, call), naive.seconds);
   }
-  print_onednn(inputs, best, threads, flops, reference_seconds);
-  print_row({"reference", reference_seconds, flops, 0}, reference_seconds);
+  work.isa = best;
+  print_onednn(inputs, work, naive.seconds);
+  print_row("reference", naive, naive.seconds);
   std::printf(
-      "  reference: the plain loops in double on one thread, from the time of 1 of %d heads\n",
+      "  reference: the plain loops in double on one thread, %d times the time of one head\n",
       static_cast<int>(workload.heads));
 }
 
@@ -137,10 +124,11 @@ void print_table(const Workload& workload, int threads) {
 void print_speed_tables(int threads) {
   Context context;
   context.threads = threads;
-  std::printf("\nSpeed: medians of %d calls. The peak is that of multiply-adds in registers on the "
-              "same threads,\n"
-              "with the vectors of the same instruction set; oneDNN's is that of the first row.\n",
-              calls);
+  std::printf(
+      "\nSpeed: medians over %g s for each. The peak is that of multiply-adds in registers on as "
+      "many\n"
+      "threads, with the vectors of the same instruction set; oneDNN's is that of the first row.\n",
+      contender_seconds);
   for (const Workload& workload : workloads)
     print_table(workload, thread_limit(context));
 }

@@ -9,6 +9,15 @@ constexpr int most_threads = 1024;
 
 } // namespace
 
+void refuse_empty_values(CLI::App& app) {
+  const auto check = [](const std::string& value) {
+    return std::string(value.empty() ? "the value is empty" : "");
+  };
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_min() > 0) option->check(check, "");
+  }
+}
+
 void add_threads_option(CLI::App& app, int& threads) {
   app.add_option("--threads", threads, "The most threads to use; by default what OpenMP would use")
       ->check(CLI::Range(1, most_threads));
