@@ -33,6 +33,8 @@ struct XsimdIsa {
   static Mask not_less(Vector a, Vector b) { return !(a < b); }
   static Mask either(Mask a, Mask b) { return a | b; }
   static Vector select(Mask mask, Vector a, Vector b) { return xsimd::select(mask, a, b); }
+  /// 0 where the mask is set, else v.
+  static Vector zero_where(Mask mask, Vector v) { return select(mask, Batch(0.0f), v); }
   static bool any(Mask mask) { return xsimd::any(mask); }
 
   // One element that a whole vector is multiplied by. Hardware that multiplies by a lane overrides these.

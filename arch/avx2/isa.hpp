@@ -25,6 +25,9 @@ struct Avx2 : XsimdIsa<xsimd::fma3<xsimd::avx2>> {
     return v;
   }
 
+  // As a select, GCC 12 adds an integer comparison.
+  static Vector zero_where(Mask mask, Vector v) { return Vector(_mm256_andnot_ps(mask.data, v.data)); }
+
   // 8 × 8 by pairs, quads, halves.
   static void transpose(Vector (&v)[8]) {
     __m256 pair[8], quad[8];

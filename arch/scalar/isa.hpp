@@ -45,6 +45,7 @@ struct Scalar {
   static Mask not_less(Vector a, Vector b) { return ~(a < b); }
   static Mask either(Mask a, Mask b) { return a | b; }
   static Vector select(Mask mask, Vector a, Vector b) { return mask ? a : b; }
+  static Vector zero_where(Mask mask, Vector v) { return reinterpret_cast<Vector>(~mask & reinterpret_cast<Mask>(v)); }
   static bool any(Mask mask) { return (mask[0] | mask[1] | mask[2] | mask[3]) != 0; }
 
   static constexpr int lane_group = 1;

@@ -23,8 +23,7 @@ template <class Isa>
   power = Isa::fma(power, fraction, Isa::broadcast(0x1.ebf996p-3f));
   power = Isa::fma(power, fraction, Isa::broadcast(0x1.62e42p-1f));
   power = Isa::fma(power, fraction, Isa::broadcast(1.0f));
-  return Isa::select(Isa::less(x, Isa::broadcast(exp2_cutoff)), Isa::broadcast(0.0f),
-                     Isa::scale_by_exponent(power, exponent));
+  return Isa::zero_where(Isa::less(x, Isa::broadcast(exp2_cutoff)), Isa::scale_by_exponent(power, exponent));
 }
 
 } // namespace simdattn::kernels
