@@ -10,9 +10,21 @@
 
 namespace simdattn {
 
-/// scores = scale · Q Kᵀ: [B, Hq, Lq, D] and [B, Hkv, Lkv, D] → [B, Hq, Lq, Lkv]. Keys that options.causal
+/// How far a score has come, in the order of AttentionOptions.
+enum class ScoreStage : std::uint8_t {
+  raw,     ///< scale · q·k
+  capped,  ///< after the softcap
+  masked,  ///< after ALiBi, modifier and mask, −inf where a key is excluded: what the softmax takes
+};
+
+/// scores = scale · Q Kᵀ: [B, Hq, Lq, D] and [B, Hkv, Lkv, D] → [B, Hq, Lq, Lkv]. Keys that options.causal or a window
 /// hides have a score of −inf.
 SIMDATTN_API Status attention_scores(const TensorView& query, const TensorView& key, const MutableTensorView& scores,
+                                     const AttentionOptions& options = {}, const Context& context = {}) noexcept;
+
+/// The scores of a call with everything that it may have, at any stage: written to tensors.weights. tensors.value,
+/// past_value, output and lse are not looked at.
+SIMDATTN_API Status attention_scores(const AttentionTensors& tensors, ScoreStage stage,
                                      const AttentionOptions& options = {}, const Context& context = {}) noexcept;
 
 /// weights = softmax(scores) along the last axis: [B, H, Lq, Lkv] → the same. A score of −inf weighs exactly 0;

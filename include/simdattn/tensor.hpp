@@ -40,10 +40,20 @@ struct ViewOf<float> {
   using View = MutableTensorView;
   static constexpr DataType type = DataType::f32;
 };
+template <>
+struct ViewOf<const bool> {
+  using View = TensorView;
+  static constexpr DataType type = DataType::boolean;
+};
+template <>
+struct ViewOf<const std::int64_t> {
+  using View = TensorView;
+  static constexpr DataType type = DataType::i64;
+};
 } // namespace detail
 
 /// Any strides, in elements. The element type and whether the view can be written come from the pointer:
-/// `const float*` gives a TensorView, `float*` a MutableTensorView.
+/// `const float*`, `const bool*` and `const std::int64_t*` give a TensorView, `float*` a MutableTensorView.
 template <class T>
 typename detail::ViewOf<T>::View strided(T* data, std::int64_t batch, std::int64_t heads, std::int64_t seq,
                                          std::int64_t dim, std::int64_t batch_stride, std::int64_t head_stride,
@@ -81,6 +91,18 @@ typename detail::ViewOf<T>::View bsd(T* data, std::int64_t batch, std::int64_t s
 template <class T>
 typename detail::ViewOf<T>::View sd(T* data, std::int64_t seq, std::int64_t dim) noexcept {
   return bhsd(data, 1, 1, seq, dim);
+}
+
+/// One number for each batch entry, side by side: lengths, offsets, starts.
+template <class T>
+typename detail::ViewOf<T>::View per_batch(T* data, std::int64_t count) noexcept {
+  return bhsd(data, count, 1, 1, 1);
+}
+
+/// One number for each head of each batch entry, dense: slopes, sinks. `batch` is 1 where all entries share them.
+template <class T>
+typename detail::ViewOf<T>::View per_head(T* data, std::int64_t batch, std::int64_t heads) noexcept {
+  return bhsd(data, batch, heads, 1, 1);
 }
 
 } // namespace simdattn
