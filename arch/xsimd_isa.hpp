@@ -26,16 +26,25 @@ struct XsimdIsa {
   static Vector sub(Vector a, Vector b) { return a - b; }
   static Vector mul(Vector a, Vector b) { return a * b; }
   static Vector fma(Vector a, Vector b, Vector c) { return xsimd::fma(a, b, c); }
+  // b where b is NaN.
   static Vector max(Vector a, Vector b) { return xsimd::max(a, b); }
-  static Vector reciprocal(Vector a) { return Batch(1.0f) / a; }
+  static Vector div(Vector a, Vector b) { return a / b; }
 
   static Mask less(Vector a, Vector b) { return a < b; }
   static Mask not_less(Vector a, Vector b) { return !(a < b); }
+  static Mask is_nan(Vector a) { return a != a; }
   static Mask either(Mask a, Mask b) { return a | b; }
   static Vector select(Mask mask, Vector a, Vector b) { return xsimd::select(mask, a, b); }
   /// 0 where the mask is set, else v.
   static Vector zero_where(Mask mask, Vector v) { return select(mask, Batch(0.0f), v); }
   static bool any(Mask mask) { return xsimd::any(mask); }
+
+  // 0 for true, −inf for false.
+  static Vector load_boolean(const unsigned char* p) {
+    alignas(64) float values[lanes];
+    for (int i = 0; i < lanes; ++i) values[i] = p[i] != 0 ? 0.0f : -__builtin_inff();
+    return load(values);
+  }
 
   // One element that a whole vector is multiplied by. Hardware that multiplies by a lane overrides these.
   static constexpr int lane_group = 1;

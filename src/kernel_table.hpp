@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "cpu_features.hpp"
-#include "simdattn/tensor.hpp"
+#include "simdattn/staged.hpp"
 
 namespace simdattn {
 
@@ -18,6 +18,31 @@ struct QueryRow {
   float* weights;         ///< key_count elements, or nullptr (for every row of a block or for none)
   std::int64_t first_key; ///< the row sees keys in [first_key, end_key), by position in 0 … key_count;
   std::int64_t end_key;   ///< first_key <= end_key, and both are 0 in a row that sees none
+  const void* mask;       ///< the row's mask, when ScoreSteps::mask says that there is one
+  std::int64_t position;  ///< where the query stands among the keys, for slopes
+  float slope;            ///< of ALiBi
+  float sink;
+};
+
+enum class MaskKind : std::uint8_t { none, boolean, additive };
+
+/// What happens to a score between the product and the softmax, in this order.
+struct ScoreSteps {
+  float softcap;           ///< 0: nothing
+  bool slopes;             ///< add slope · (key − position)
+  ScoreModifier modifier;  ///< called for each query head of a panel
+  MaskKind mask;
+  std::int64_t mask_stride; ///< from one key to the next in a row's mask, in elements
+  bool sinks;               ///< rows have sinks; they join the sum after the last key
+  std::int64_t batch;       ///< for the modifier: batch entry,
+  std::int64_t first_head;  ///< query head of the group's first row,
+  std::int64_t group;       ///< query heads packed side by side,
+  std::int64_t first_row;   ///< and the packed number of the block's first row
+
+  /// Whether scores stay in natural units until the softmax; otherwise they come multiplied by log2(e).
+  [[gnu::always_inline]] bool natural() const {
+    return softcap != 0.0f || slopes || modifier.modify != nullptr || mask == MaskKind::additive;
+  }
 };
 
 /// A run of keys and values that lies regularly in memory. Keys are numbered through all segments.
@@ -42,6 +67,7 @@ struct KernelScratch {
   float* row_max;  ///< padded_rows: the running maximum of each row, in the units of the scores
   float* row_sum;  ///< padded_rows: the running sum of each row
   float* tile_max; ///< 4 × panel_rows
+  float* mask;     ///< key_block × panel_rows, when there is a mask
   void* key;       ///< key_block × D, when a segment gathers keys
   void* value;     ///< key_block × Dv, when a segment gathers values
 };
@@ -60,6 +86,8 @@ struct AttentionBlock {
   int value_dim;          ///< Dv, may be 0
   float scale;            ///< finite
   int key_block;          ///< keys in a block, at least 1
+  ScoreSteps steps;
+  ScoreStage stage; ///< of the scores entry
   KernelScratch scratch;
 };
 
@@ -81,7 +109,7 @@ struct KernelTable {
   TileSizes tiles;
   /// The fused call on one block: the whole key loop, then output, lse and weights of every row.
   void (*fused)(const AttentionBlock&);
-  /// weights = scale · Q Kᵀ, −inf outside [first_key, end_key). Uses no value and no output.
+  /// weights = scale · Q Kᵀ, as far as `stage` says. Uses no value and no output.
   void (*scores)(const AttentionBlock&);
   /// weights = softmax of `query` as a row of key_count scores with stride query_dim_stride. Uses no segment.
   void (*softmax)(const AttentionBlock&);

@@ -17,11 +17,17 @@ constexpr int least_key_block = 16;
 
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
-bool elements_apart(const TensorView& view) { return view.stride[3] != 1 && view.size[3] > 1; }
+/// How the rows of a tensor lie, and what that asks for.
+struct Rows {
+  bool copy;  ///< each key block is copied before use
+  bool space; ///< the scratch has room for that; so too where a larger dim would ask for a copy
+};
 
-/// Whether rows are so far apart that a copy may pay.
-bool rows_apart(const TensorView& view) {
-  return view.stride[2] >= far_apart_bytes / static_cast<std::int64_t>(sizeof(float));
+Rows look_at_rows(const TensorView& view, std::int64_t sharing_rows) {
+  const bool elements_apart = view.stride[3] != 1 && view.size[3] > 1;
+  const bool rows_apart = sharing_rows >= rows_worth_a_copy &&
+                          view.stride[2] >= far_apart_bytes / static_cast<std::int64_t>(sizeof(float));
+  return {elements_apart || (rows_apart && view.stride[2] != view.size[3]), elements_apart || rows_apart};
 }
 
 /// Block sizes and what they make of the scratch.
@@ -52,6 +58,7 @@ ScratchLayout lay_out(const Problem& problem, const TileSizes& tiles, Blocks blo
   layout.row_max = take(padded_rows * sizeof(float));
   layout.row_sum = take(padded_rows * sizeof(float));
   layout.tile_max = take(4 * panel_rows * sizeof(float));
+  layout.mask = take(problem.mask_kind == MaskKind::none ? 0 : std::min(padded_rows, panel_rows) * keys * sizeof(float));
   layout.key = take(gather.key ? keys * dim * sizeof(float) : 0);
   layout.value = take(gather.value ? keys * value_dim * sizeof(float) : 0);
   layout.rows = take(static_cast<std::size_t>(blocks.rows) * sizeof(QueryRow));
@@ -82,9 +89,11 @@ Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes&
     return static_cast<int>(std::clamp<std::int64_t>(count, 1, block));
   };
   const int rows = clip(tiles.row_block, problem.packed_rows());
-  const bool shared = problem.packed_rows() >= rows_worth_a_copy;
-  const GatherSpace gather{elements_apart(problem.key) || (shared && rows_apart(problem.key)),
-                           elements_apart(problem.value) || (shared && rows_apart(problem.value))};
+  const Rows key = look_at_rows(problem.key, problem.packed_rows());
+  const Rows value = look_at_rows(problem.value, problem.packed_rows());
+  const Rows past_key = look_at_rows(problem.past_key, problem.packed_rows());
+  const Rows past_value = look_at_rows(problem.past_value, problem.packed_rows());
+  const GatherSpace gather{key.space || past_key.space, value.space || past_value.space};
   const std::size_t budget = budget_of(caches);
   const Blocks blocks =
       shrink(problem, tiles, {rows, clip(large_dim ? tiles.key_block_large_dim : tiles.key_block, problem.key_count)},
@@ -96,8 +105,10 @@ Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes&
   plan.row_blocks = (problem.packed_rows() + plan.row_block - 1) / plan.row_block;
   plan.tasks = problem.batch * problem.kv_heads * plan.row_blocks;
   plan.workers = static_cast<int>(std::clamp<std::int64_t>(plan.tasks, 1, threads));
-  plan.gather_key = gather.key && (problem.key.stride[2] != problem.dim || elements_apart(problem.key));
-  plan.gather_value = gather.value && (problem.value.stride[2] != problem.value_dim || elements_apart(problem.value));
+  plan.gather_key = key.copy;
+  plan.gather_value = value.copy;
+  plan.gather_past_key = past_key.copy;
+  plan.gather_past_value = past_value.copy;
   plan.layout = lay_out(problem, tiles, blocks, gather);
   // Blocks shrink where a dimension grows, but the size that is asked for never does: from where the largest blocks
   // exceed the budget it is the budget, until the smallest blocks exceed it too.

@@ -19,6 +19,7 @@ struct ScratchLayout {
   std::size_t row_max = 0;
   std::size_t row_sum = 0;
   std::size_t tile_max = 0;
+  std::size_t mask = 0;
   std::size_t key = 0;
   std::size_t value = 0;
   std::size_t rows = 0;
@@ -33,6 +34,8 @@ struct Plan {
   int workers = 0;
   bool gather_key = false; ///< see KeySegment
   bool gather_value = false;
+  bool gather_past_key = false;
+  bool gather_past_value = false;
   ScratchLayout layout;
   std::size_t worker_bytes = 0;    ///< from one worker's scratch to the next
   std::size_t workspace_bytes = 0; ///< for any alignment of the workspace

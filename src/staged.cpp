@@ -15,11 +15,20 @@ Context without_workspace(const Context& context) {
 
 } // namespace
 
+Status attention_scores(const AttentionTensors& tensors, ScoreStage stage, const AttentionOptions& options,
+                        const Context& context) noexcept {
+  Problem problem;
+  if (Status status = validate_scores(tensors, stage, options, &problem); !status.ok()) return status;
+  return run_call("scores", problem, &KernelTable::scores, without_workspace(context));
+}
+
 Status attention_scores(const TensorView& query, const TensorView& key, const MutableTensorView& scores,
                         const AttentionOptions& options, const Context& context) noexcept {
-  Problem problem;
-  if (Status status = validate_scores(query, key, scores, options, &problem); !status.ok()) return status;
-  return run_call("scores", problem, &KernelTable::scores, without_workspace(context));
+  AttentionTensors tensors;
+  tensors.query = query;
+  tensors.key = key;
+  tensors.weights = scores;
+  return attention_scores(tensors, ScoreStage::masked, options, context);
 }
 
 Status attention_softmax(const TensorView& scores, const MutableTensorView& weights, const Context& context) noexcept {

@@ -1,12 +1,10 @@
 #include "validate.hpp"
 
 #include <cinttypes>
-#include <cmath>
+#include <initializer_list>
 
+#include "validate_options.hpp"
 #include "validate_tensor.hpp"
-
-#define SIMDATTN_RETURN_IF_ERROR(expression)                                                                           \
-  if (Status status_of_expression = (expression); !status_of_expression.ok()) return status_of_expression
 
 namespace simdattn {
 namespace {
@@ -27,106 +25,98 @@ Status check_dim(const NamedTensor& tensor, std::int64_t least) noexcept {
                        max_dim);
 }
 
-Status check_options(const AttentionOptions& options) noexcept {
-  if (options.scale.has_value() && !std::isfinite(*options.scale)) {
-    return Status::error(StatusCode::invalid_argument, "options.scale is %g; it must be finite",
-                         static_cast<double>(*options.scale));
-  }
-  const auto causal = static_cast<unsigned>(options.causal);
-  if (causal > static_cast<unsigned>(Causal::bottom_right)) {
-    return Status::error(StatusCode::invalid_argument,
-                         "options.causal is %u; it must be none (0), top_left (1) or bottom_right (2)", causal);
-  }
+void set_heads(std::int64_t query_heads, std::int64_t kv_heads, Problem* problem) noexcept {
+  problem->query_heads = query_heads;
+  problem->kv_heads = kv_heads;
+  problem->group = kv_heads == 0 ? 0 : query_heads / kv_heads;
+}
+
+/// A past segment against the one that follows it: the same but for the number of keys.
+Status check_past(const NamedTensor& past, const NamedTensor& present) noexcept {
+  SIMDATTN_RETURN_IF_ERROR(check_tensor(past));
+  for (int axis : {0, 1, 3}) SIMDATTN_RETURN_IF_ERROR(check_size(past, axis, present.size[axis], "as in what follows it"));
   return {};
 }
 
-/// Query against key: sizes, heads, D; fills in what both say.
-Status match_query_key(const NamedTensor& query, const NamedTensor& key, const AttentionOptions& options,
-                       Problem* problem) noexcept {
+/// Query against key: sizes, heads, D, past and sequences; fills in what they say.
+Status match_query_key(const AttentionTensors& tensors, const AttentionOptions& options, Problem* problem) noexcept {
+  const NamedTensor query("query", tensors.query), key("key", tensors.key), past_key("past_key", tensors.past_key);
   SIMDATTN_RETURN_IF_ERROR(check_tensor(query));
   SIMDATTN_RETURN_IF_ERROR(check_tensor(key));
-  SIMDATTN_RETURN_IF_ERROR(check_options(options));
   SIMDATTN_RETURN_IF_ERROR(check_dim(query, 1));
   SIMDATTN_RETURN_IF_ERROR(check_size(key, 3, query.size[3], "as in query"));
   SIMDATTN_RETURN_IF_ERROR(check_size(key, 0, query.size[0], "as in query"));
   SIMDATTN_RETURN_IF_ERROR(check_heads(query, key));
+  set_heads(query.size[1], key.size[1], problem);
   problem->batch = query.size[0];
-  problem->query_heads = query.size[1];
-  problem->kv_heads = key.size[1];
-  problem->group = problem->kv_heads == 0 ? 0 : problem->query_heads / problem->kv_heads;
   problem->query_count = query.size[2];
   problem->key_count = key.size[2];
   problem->dim = static_cast<int>(query.size[3]);
-  problem->scale =
-      options.scale.value_or(static_cast<float>(1.0 / std::sqrt(static_cast<double>(problem->dim))));
-  problem->causal = options.causal;
+  if (past_key.data != nullptr) {
+    SIMDATTN_RETURN_IF_ERROR(check_past(past_key, key));
+    problem->past_count = past_key.size[2];
+    if (__builtin_add_overflow(problem->key_count, problem->past_count, &problem->key_count)) {
+      return Status::error(StatusCode::invalid_argument,
+                           "past_key: size[2] (seq) is %" PRId64 "; with key it must fit in 64 bits",
+                           problem->past_count);
+    }
+  }
+  SIMDATTN_RETURN_IF_ERROR(check_options(options, problem));
+  SIMDATTN_RETURN_IF_ERROR(check_sequences(tensors, problem));
+  SIMDATTN_RETURN_IF_ERROR(check_score_tensors(tensors, query.size[2], problem));
+  problem->query = tensors.query;
+  problem->key = tensors.key;
+  problem->past_key = tensors.past_key;
   return {};
 }
 
 /// An output with one row for each query: [B, Hq, Lq, columns].
-Status check_rows(const NamedTensor& output, const Problem& problem, std::int64_t columns,
+Status check_rows(const NamedTensor& output, const TensorView& query, std::int64_t columns,
                   const char* columns_must_be) noexcept {
   SIMDATTN_RETURN_IF_ERROR(check_tensor(output));
-  SIMDATTN_RETURN_IF_ERROR(check_size(output, 0, problem.batch, "as in query"));
-  SIMDATTN_RETURN_IF_ERROR(check_size(output, 1, problem.query_heads, "as in query"));
-  SIMDATTN_RETURN_IF_ERROR(check_size(output, 2, problem.query_count, "as in query"));
+  for (int axis = 0; axis < 3; ++axis) SIMDATTN_RETURN_IF_ERROR(check_size(output, axis, query.size[axis], "as in query"));
   return check_size(output, 3, columns, columns_must_be);
 }
 
-} // namespace
-
-Status validate_attention(const AttentionTensors& tensors, const AttentionOptions& options, Problem* problem) noexcept {
-  const NamedTensor query("query", tensors.query), key("key", tensors.key), value("value", tensors.value);
-  const NamedTensor output("output", tensors.output), lse("lse", tensors.lse), weights("weights", tensors.weights);
-  SIMDATTN_RETURN_IF_ERROR(match_query_key(query, key, options, problem));
-  SIMDATTN_RETURN_IF_ERROR(check_tensor(value));
-  SIMDATTN_RETURN_IF_ERROR(check_dim(value, 0));
-  SIMDATTN_RETURN_IF_ERROR(check_size(value, 0, problem->batch, "as in query"));
-  SIMDATTN_RETURN_IF_ERROR(check_size(value, 1, problem->kv_heads, "as in key"));
-  SIMDATTN_RETURN_IF_ERROR(check_size(value, 2, problem->key_count, "as in key"));
-  problem->value_dim = static_cast<int>(value.size[3]);
-  SIMDATTN_RETURN_IF_ERROR(check_rows(output, *problem, problem->value_dim, "as in value"));
-  if (lse.data != nullptr) {
-    SIMDATTN_RETURN_IF_ERROR(check_rows(lse, *problem, 1, "one number for each query"));
-  }
-  if (weights.data != nullptr) {
-    SIMDATTN_RETURN_IF_ERROR(check_rows(weights, *problem, problem->key_count, "the seq of key"));
-  }
-  for (const NamedTensor* written : {&output, &lse, &weights}) {
-    for (const NamedTensor* other : {&query, &key, &value, &output, &lse, &weights}) {
-      if (written != other) SIMDATTN_RETURN_IF_ERROR(check_apart(*written, *other));
+Status check_outputs_apart(std::initializer_list<NamedTensor> outputs,
+                           std::initializer_list<NamedTensor> inputs) noexcept {
+  for (const NamedTensor& output : outputs) {
+    for (const NamedTensor& input : inputs) SIMDATTN_RETURN_IF_ERROR(check_apart(output, input));
+    for (const NamedTensor& other : outputs) {
+      if (&output != &other) SIMDATTN_RETURN_IF_ERROR(check_apart(output, other));
     }
   }
-  problem->query = tensors.query;
-  problem->key = tensors.key;
+  return {};
+}
+
+/// Value and past_value against what is known of key.
+Status match_value(const AttentionTensors& tensors, Problem* problem) noexcept {
+  const NamedTensor value("value", tensors.value), past_value("past_value", tensors.past_value);
+  SIMDATTN_RETURN_IF_ERROR(check_tensor(value));
+  SIMDATTN_RETURN_IF_ERROR(check_dim(value, 0));
+  for (int axis = 0; axis < 3; ++axis) {
+    SIMDATTN_RETURN_IF_ERROR(check_size(value, axis, tensors.key.size[axis], "as in key"));
+  }
+  problem->value_dim = static_cast<int>(value.size[3]);
   problem->value = tensors.value;
-  problem->output = tensors.output;
-  problem->lse = tensors.lse;
-  problem->weights = tensors.weights;
+  if ((tensors.past_key.data == nullptr) != (tensors.past_value.data == nullptr)) {
+    const bool no_key = tensors.past_key.data == nullptr;
+    return Status::error(StatusCode::invalid_argument, "%s: data is nullptr; it must be given together with %s",
+                         no_key ? "past_key" : "past_value", no_key ? "past_value" : "past_key");
+  }
+  if (past_value.data != nullptr) {
+    SIMDATTN_RETURN_IF_ERROR(check_past(past_value, value));
+    SIMDATTN_RETURN_IF_ERROR(check_size(past_value, 2, problem->past_count, "as in past_key"));
+    problem->past_value = tensors.past_value;
+  }
   return {};
 }
-
-Status validate_scores(const TensorView& query, const TensorView& key, const MutableTensorView& scores,
-                       const AttentionOptions& options, Problem* problem) noexcept {
-  const NamedTensor named_query("query", query), named_key("key", key), named_scores("scores", scores);
-  SIMDATTN_RETURN_IF_ERROR(match_query_key(named_query, named_key, options, problem));
-  SIMDATTN_RETURN_IF_ERROR(check_rows(named_scores, *problem, problem->key_count, "the seq of key"));
-  SIMDATTN_RETURN_IF_ERROR(check_apart(named_scores, named_query));
-  SIMDATTN_RETURN_IF_ERROR(check_apart(named_scores, named_key));
-  problem->query = query;
-  problem->key = key;
-  problem->weights = scores;
-  return {};
-}
-
-namespace {
 
 /// A problem whose rows are those of a matrix [B, H, Lq, Lkv] of scores or weights.
 Status rows_of_matrix(const NamedTensor& matrix, const TensorView& view, Problem* problem) noexcept {
   SIMDATTN_RETURN_IF_ERROR(check_tensor(matrix));
+  set_heads(matrix.size[1], matrix.size[1], problem);
   problem->batch = matrix.size[0];
-  problem->query_heads = problem->kv_heads = matrix.size[1];
-  problem->group = 1;
   problem->query_count = matrix.size[2];
   problem->key_count = matrix.size[3];
   problem->dim = 1;
@@ -136,6 +126,46 @@ Status rows_of_matrix(const NamedTensor& matrix, const TensorView& view, Problem
 
 } // namespace
 
+Status validate_attention(const AttentionTensors& tensors, const AttentionOptions& options, Problem* problem) noexcept {
+  SIMDATTN_RETURN_IF_ERROR(match_query_key(tensors, options, problem));
+  SIMDATTN_RETURN_IF_ERROR(match_value(tensors, problem));
+  const NamedTensor output("output", tensors.output), lse("lse", tensors.lse), weights("weights", tensors.weights);
+  SIMDATTN_RETURN_IF_ERROR(check_rows(output, tensors.query, problem->value_dim, "as in value"));
+  if (lse.data != nullptr) {
+    SIMDATTN_RETURN_IF_ERROR(check_rows(lse, tensors.query, 1, "one number for each query"));
+  }
+  if (weights.data != nullptr) {
+    SIMDATTN_RETURN_IF_ERROR(check_rows(weights, tensors.query, problem->key_count, "the number of keys"));
+  }
+  problem->output = tensors.output;
+  problem->lse = tensors.lse;
+  problem->weights = tensors.weights;
+  return check_outputs_apart({output, lse, weights}, {{"query", tensors.query},
+                                                      {"key", tensors.key},
+                                                      {"value", tensors.value},
+                                                      {"past_key", tensors.past_key},
+                                                      {"past_value", tensors.past_value},
+                                                      {"mask", tensors.mask}});
+}
+
+Status validate_scores(const AttentionTensors& tensors, ScoreStage stage, const AttentionOptions& options,
+                       Problem* problem) noexcept {
+  if (static_cast<unsigned>(stage) > static_cast<unsigned>(ScoreStage::masked)) {
+    return Status::error(StatusCode::invalid_argument, "stage is %u; it must be raw (0), capped (1) or masked (2)",
+                         static_cast<unsigned>(stage));
+  }
+  SIMDATTN_RETURN_IF_ERROR(match_query_key(tensors, options, problem));
+  const NamedTensor scores("scores", tensors.weights);
+  SIMDATTN_RETURN_IF_ERROR(check_rows(scores, tensors.query, problem->key_count, "the number of keys"));
+  problem->weights = tensors.weights;
+  problem->stage = stage;
+  if (stage != ScoreStage::masked) problem->mask_kind = MaskKind::none;
+  return check_outputs_apart({scores}, {{"query", tensors.query},
+                                        {"key", tensors.key},
+                                        {"past_key", tensors.past_key},
+                                        {"mask", tensors.mask}});
+}
+
 Status validate_softmax(const TensorView& scores, const MutableTensorView& weights, Problem* problem) noexcept {
   const NamedTensor named_scores("scores", scores), named_weights("weights", weights);
   SIMDATTN_RETURN_IF_ERROR(rows_of_matrix(named_scores, scores, problem));
@@ -143,9 +173,8 @@ Status validate_softmax(const TensorView& scores, const MutableTensorView& weigh
   for (int axis = 0; axis < 4; ++axis) {
     SIMDATTN_RETURN_IF_ERROR(check_size(named_weights, axis, scores.size[axis], "as in scores"));
   }
-  SIMDATTN_RETURN_IF_ERROR(check_apart(named_weights, named_scores));
   problem->weights = weights;
-  return {};
+  return check_outputs_apart({named_weights}, {named_scores});
 }
 
 Status validate_weighted_sum(const TensorView& weights, const TensorView& value, const MutableTensorView& output,
@@ -162,14 +191,11 @@ Status validate_weighted_sum(const TensorView& weights, const TensorView& value,
     SIMDATTN_RETURN_IF_ERROR(check_size(named_output, axis, weights.size[axis], "as in weights"));
   }
   SIMDATTN_RETURN_IF_ERROR(check_size(named_output, 3, value.size[3], "as in value"));
-  SIMDATTN_RETURN_IF_ERROR(check_apart(named_output, named_weights));
-  SIMDATTN_RETURN_IF_ERROR(check_apart(named_output, named_value));
-  problem->kv_heads = value.size[1];
-  problem->group = problem->kv_heads == 0 ? 0 : problem->query_heads / problem->kv_heads;
+  set_heads(weights.size[1], value.size[1], problem);
   problem->value_dim = static_cast<int>(value.size[3]);
   problem->value = value;
   problem->output = output;
-  return {};
+  return check_outputs_apart({named_output}, {named_weights, named_value});
 }
 
 Status validate_context(const Context& context) noexcept {

@@ -19,6 +19,18 @@ const char* type_name(DataType type) noexcept {
   return "unknown";
 }
 
+std::size_t alignment_of(DataType type) noexcept {
+  switch (type) {
+  case DataType::f32: return alignof(float);
+  case DataType::i64: return alignof(std::int64_t);
+  case DataType::f16:
+  case DataType::bf16: return alignof(std::uint16_t);
+  case DataType::none:
+  case DataType::boolean: break;
+  }
+  return 1;
+}
+
 Status invalid_axis(const NamedTensor& tensor, const char* what, int axis, std::int64_t value,
                     const char* must_be) noexcept {
   return Status::error(StatusCode::invalid_argument, "%s: %s[%d] (%s) is %" PRId64 "; it must be %s", tensor.name, what,
@@ -49,10 +61,10 @@ bool is_empty(const NamedTensor& tensor) noexcept {
 
 } // namespace
 
-Status check_tensor(const NamedTensor& tensor) noexcept {
-  if (tensor.type != DataType::f32) {
-    return Status::error(StatusCode::invalid_argument, "%s: type is %s; it must be f32", tensor.name,
-                         type_name(tensor.type));
+Status check_tensor(const NamedTensor& tensor, DataType type) noexcept {
+  if (tensor.type != type) {
+    return Status::error(StatusCode::invalid_argument, "%s: type is %s; it must be %s", tensor.name,
+                         type_name(tensor.type), type_name(type));
   }
   for (int axis = 0; axis < 4; ++axis) {
     if (tensor.size[axis] < 0) return invalid_axis(tensor, "size", axis, tensor.size[axis], "0 or more");
@@ -73,9 +85,10 @@ Status check_tensor(const NamedTensor& tensor) noexcept {
     return Status::error(StatusCode::invalid_argument, "%s: data is nullptr; it must point to the tensor",
                          tensor.name);
   }
-  if (reinterpret_cast<std::uintptr_t>(tensor.data) % alignof(float) != 0) {
+  const std::size_t alignment = alignment_of(type);
+  if (reinterpret_cast<std::uintptr_t>(tensor.data) % alignment != 0) {
     return Status::error(StatusCode::invalid_argument, "%s: data is %p; it must be a multiple of %zu", tensor.name,
-                         tensor.data, alignof(float));
+                         tensor.data, alignment);
   }
   return {};
 }
@@ -84,6 +97,19 @@ Status check_size(const NamedTensor& tensor, int axis, std::int64_t wanted, cons
   if (tensor.size[axis] == wanted) return {};
   return Status::error(StatusCode::invalid_argument, "%s: size[%d] (%s) is %" PRId64 "; it must be %" PRId64 ", %s",
                        tensor.name, axis, axis_names[axis], tensor.size[axis], wanted, must_be);
+}
+
+Status check_broadcast(const NamedTensor& tensor, const std::int64_t (&wanted)[4], TensorView* view) noexcept {
+  for (int axis = 0; axis < 4; ++axis) {
+    if (tensor.size[axis] == 1) {
+      view->stride[axis] = 0;
+    } else if (tensor.size[axis] != wanted[axis]) {
+      return Status::error(StatusCode::invalid_argument,
+                           "%s: size[%d] (%s) is %" PRId64 "; it must be 1 or %" PRId64, tensor.name, axis,
+                           axis_names[axis], tensor.size[axis], wanted[axis]);
+    }
+  }
+  return {};
 }
 
 Status check_apart(const NamedTensor& output, const NamedTensor& other) noexcept {

@@ -28,6 +28,12 @@ struct Avx2 : XsimdIsa<xsimd::fma3<xsimd::avx2>> {
   // As a select, GCC 12 adds an integer comparison.
   static Vector zero_where(Mask mask, Vector v) { return Vector(_mm256_andnot_ps(mask.data, v.data)); }
 
+  static Vector load_boolean(const unsigned char* p) {
+    const __m256i wide = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+    const __m256i excluded = _mm256_cmpeq_epi32(wide, _mm256_setzero_si256());
+    return Vector(_mm256_and_ps(_mm256_castsi256_ps(excluded), _mm256_set1_ps(-__builtin_inff())));
+  }
+
   // 8 × 8 by pairs, quads, halves.
   static void transpose(Vector (&v)[8]) {
     __m256 pair[8], quad[8];

@@ -33,6 +33,12 @@ struct Avx512 : XsimdIsa<xsimd::avx512bw> {
     return Vector(_mm512_scalef_ps(x.data, exponent.data));
   }
 
+  static Vector load_boolean(const unsigned char* p) {
+    const __m512i wide = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+    const __mmask16 excluded = _mm512_testn_epi32_mask(wide, wide);
+    return Vector(_mm512_maskz_mov_ps(excluded, _mm512_set1_ps(-__builtin_inff())));
+  }
+
   // 16 × 16 by pairs and quads within 128 bits, then the 4 × 4 squares of 128 bits.
   static void transpose(Vector (&v)[16]) {
     __m512 pair[16], quad[16];

@@ -3,6 +3,9 @@
 
 #include <arm_neon.h>
 
+#include <cstdint>
+#include <cstring>
+
 #include "arch/xsimd_isa.hpp"
 
 namespace simdattn {
@@ -54,6 +57,14 @@ struct Neon : XsimdIsa<xsimd::neon64> {
   static Vector scale_by_exponent(Vector x, Vector exponent) {
     const int32x4_t bits = vshlq_n_s32(vreinterpretq_s32_f32(exponent.data), 23);
     return vmulq_f32(x.data, vreinterpretq_f32_s32(bits));
+  }
+
+  static Vector load_boolean(const unsigned char* p) {
+    std::uint32_t bytes = 0;
+    std::memcpy(&bytes, p, sizeof bytes);
+    const uint16x4_t half = vget_low_u16(vmovl_u8(vreinterpret_u8_u32(vdup_n_u32(bytes))));
+    const uint32x4_t excluded = vceqzq_u32(vmovl_u16(half));
+    return vbslq_f32(excluded, vdupq_n_f32(-__builtin_inff()), vdupq_n_f32(0.0f));
   }
 
   static void transpose(Vector (&v)[4]) {

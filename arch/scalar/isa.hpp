@@ -38,13 +38,19 @@ struct Scalar {
   static Vector sub(Vector a, Vector b) { return a - b; }
   static Vector mul(Vector a, Vector b) { return a * b; }
   static Vector fma(Vector a, Vector b, Vector c) { return a * b + c; }
+  // b where b is NaN.
   static Vector max(Vector a, Vector b) { return a > b ? a : b; }
-  static Vector reciprocal(Vector a) { return 1.0f / a; }
+  static Vector div(Vector a, Vector b) { return a / b; }
 
   static Mask less(Vector a, Vector b) { return a < b; }
   static Mask not_less(Vector a, Vector b) { return ~(a < b); }
+  static Mask is_nan(Vector a) { return a != a; }
   static Mask either(Mask a, Mask b) { return a | b; }
   static Vector select(Mask mask, Vector a, Vector b) { return mask ? a : b; }
+  static Vector load_boolean(const unsigned char* p) {
+    const Mask excluded = Mask{p[0], p[1], p[2], p[3]} == Mask{};
+    return excluded ? broadcast(-__builtin_inff()) : broadcast(0.0f);
+  }
   static Vector zero_where(Mask mask, Vector v) { return reinterpret_cast<Vector>(~mask & reinterpret_cast<Mask>(v)); }
   static bool any(Mask mask) { return (mask[0] | mask[1] | mask[2] | mask[3]) != 0; }
 

@@ -3,18 +3,23 @@
 // block at a time in memory (Dao et al., "FlashAttention", 2022).
 
 #include "kernels/key_blocks.hpp"
+#include "kernels/score_steps.hpp"
 #include "kernels/softmax.hpp"
 
 namespace simdattn::kernels {
 
-inline constexpr float log2_e = 1.44269504088896340736f;
-inline constexpr double ln_2 = 0.69314718055994530942;
+/// Calls body with the units of the scores as a constant.
+template <class Body>
+[[gnu::always_inline]] inline void with_units(const ScoreSteps& steps, Body&& body) {
+  if (steps.natural()) body(Constant<Units::natural>{});
+  else body(Constant<Units::powers_of_two>{});
+}
 
 /// Sets a panel up: queries transposed and scaled, nothing summed yet.
 template <class Isa, int Vectors>
 void begin_panel(const AttentionBlock& block, const Panel<Isa>& panel) {
   constexpr int width = Vectors * Isa::lanes;
-  load_queries<Isa, Vectors>(block, panel, block.scale * log2_e);
+  load_queries<Isa, Vectors>(block, panel, block.steps.natural() ? block.scale : block.scale * log2_e);
   float* output = panel_of(block.scratch.output, panel, block.value_dim);
   for (int i = 0; i < block.value_dim * width; i += Isa::lanes) Isa::store(output + i, Isa::broadcast(0.0f));
   for (int lane = 0; lane < width; ++lane) {
@@ -23,61 +28,76 @@ void begin_panel(const AttentionBlock& block, const Panel<Isa>& panel) {
   }
 }
 
-/// Scores of `keys` in scratch, −inf where a row of the panel does not see a key.
+/// Scores of a panel and a run of keys in scratch.
 template <class Isa, int Vectors>
-void visible_scores(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
-                    const LaneLimits<Isa, Vectors>* limits) {
-  const KernelScratch& scratch = block.scratch;
-  panel_scores<Isa, Vectors>(panel_of(scratch.query, panel, block.dim), block.dim, keys, scratch.scores,
-                             scratch.tile_max);
-  if (limits == nullptr) return;
-  hide_scores<Isa, Vectors>(*limits, panel, keys.first, keys.count, scratch.scores);
-  find_max<Isa, Vectors>(scratch.scores, keys.count, scratch.tile_max);
+void make_scores(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys) {
+  panel_scores<Isa, Vectors>(panel_of(block.scratch.query, panel, block.dim), block.dim, keys, block.scratch.scores,
+                             block.scratch.tile_max);
 }
 
-/// Adds one key block to a panel's sums.
-template <class Isa, int Vectors>
-void attend(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys, bool partial) {
+/// Adds a run of keys to a panel's sums. `values_finite` is asked only where a row does not see a key.
+template <class Isa, int Vectors, class ValuesFinite>
+void attend(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys, ValuesFinite values_finite) {
   const KernelScratch& scratch = block.scratch;
-  float* output = panel_of(scratch.output, panel, block.value_dim);
+  const MaskEffect mask = load_mask<Isa, Vectors>(block, panel, keys);
+  if (mask == MaskEffect::excludes_every) return;
+  const bool in_part = keys.first < panel.all_first || keys.first + keys.count > panel.all_end;
+  make_scores<Isa, Vectors>(block, panel, keys);
+  finish_scores<Isa, Vectors>(block, panel, keys, mask, in_part);
   float* correction = scratch.tile_max + Isa::tiles.panel_rows;
-  const auto soften = [&] {
-    online_softmax<Isa, Vectors>(scratch.scores, keys.count, scratch.tile_max, scratch.row_max + panel.first_row,
-                                 scratch.row_sum + panel.first_row, correction);
-  };
-  if (!partial) {
-    visible_scores<Isa, Vectors>(block, panel, keys, nullptr);
-    soften();
+  with_units(block.steps, [&](auto units) {
+    online_softmax<Isa, Vectors, units.value>(scratch.scores, keys.count, scratch.tile_max,
+                                              scratch.row_max + panel.first_row, scratch.row_sum + panel.first_row,
+                                              correction);
+  });
+  float* output = panel_of(scratch.output, panel, block.value_dim);
+  if ((!in_part && mask != MaskEffect::may_exclude) || values_finite()) {
     return panel_output<Isa, Vectors>(scratch.scores, keys, block.value_dim, correction, output);
   }
-  const LaneLimits<Isa, Vectors> limits(block.rows + panel.first_row, panel.row_count, keys.first, keys.count);
-  visible_scores<Isa, Vectors>(block, panel, keys, &limits);
-  soften();
-  bool finite = true;
-  for_partial_keys(panel, keys.first, keys.count, [&](int j) {
-    finite = finite && all_finite<Isa>(keys.value + j * keys.value_stride, block.value_dim);
+  const Exclusion<Isa, Vectors> hides{{block.rows + panel.first_row, panel.row_count, keys.first, keys.count},
+                                      mask == MaskEffect::may_exclude ? scratch.mask : nullptr};
+  panel_output_skipping<Isa, Vectors>(scratch.scores, keys, block.value_dim, correction, hides, output);
+}
+
+/// Brings the rows' sinks into their sums; the factor of each row's output goes to `factor`.
+template <class Isa, int Vectors>
+void join_sinks(const AttentionBlock& block, const Panel<Isa>& panel, float* factor) {
+  constexpr int lanes = Isa::lanes, width = Vectors * lanes;
+  alignas(64) float sinks[width];
+  for (int lane = 0; lane < width; ++lane) {
+    sinks[lane] = block.rows[panel.first_row + smaller(lane, panel.row_count - 1)].sink;
+  }
+  with_units(block.steps, [&](auto units) {
+    for (int lane = 0; lane < width; lane += lanes) {
+      const int row = panel.first_row + lane;
+      join_sink<Isa, units.value>(Isa::load(sinks + lane), block.scratch.row_max + row, block.scratch.row_sum + row,
+                                  factor + lane);
+    }
   });
-  if (finite) return panel_output<Isa, Vectors>(scratch.scores, keys, block.value_dim, correction, output);
-  panel_output_skipping<Isa, Vectors>(scratch.scores, keys, block.value_dim, correction, limits, output);
 }
 
 /// Normalises a panel's sums and writes its rows of output and lse.
 template <class Isa, int Vectors>
 void finish_panel(const AttentionBlock& block, const Panel<Isa>& panel) {
+  constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   const KernelScratch& scratch = block.scratch;
   const QueryRow* rows = block.rows + panel.first_row;
   const float* row_max = scratch.row_max + panel.first_row;
   const float* row_sum = scratch.row_sum + panel.first_row;
-  unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
-    Isa::store(scratch.tile_max + v * Isa::lanes, normaliser<Isa>(Isa::load(row_sum + v * Isa::lanes)));
-  });
+  float* factor = scratch.tile_max;
+  for (int lane = 0; lane < width; lane += lanes) Isa::store(factor + lane, Isa::broadcast(1.0f));
+  if (block.steps.sinks) join_sinks<Isa, Vectors>(block, panel, factor);
+  for (int lane = 0; lane < width; lane += lanes) {
+    Isa::store(factor + lane, Isa::mul(Isa::load(factor + lane), normaliser<Isa>(Isa::load(row_sum + lane))));
+  }
   store_transposed<Isa, Vectors>(
-      panel_of(scratch.output, panel, block.value_dim), block.value_dim, scratch.tile_max,
+      panel_of(scratch.output, panel, block.value_dim), block.value_dim, factor,
       [&](int r) { return static_cast<float*>(rows[r].output); }, panel.row_count, block.output_dim_stride);
+  const double unit = block.steps.natural() ? 1.0 : ln_2;
   for (int r = 0; r < panel.row_count; ++r) {
     if (rows[r].lse == nullptr) continue;
     const double sum = static_cast<double>(row_sum[r]);
-    *rows[r].lse = static_cast<float>(static_cast<double>(row_max[r]) * ln_2 + __builtin_log(sum));
+    *rows[r].lse = static_cast<float>(static_cast<double>(row_max[r]) * unit + __builtin_log(sum));
   }
 }
 
@@ -91,10 +111,13 @@ void write_weights(const AttentionBlock& block, const Panel<Isa>* panels, int pa
       with_vectors<Isa>(panels[p].vectors, [&](auto vectors) {
         const Panel<Isa>& panel = panels[p];
         const QueryRow* rows = block.rows + panel.first_row;
-        const LaneLimits<Isa, vectors> limits(rows, panel.row_count, keys.first, keys.count);
-        visible_scores<Isa, vectors>(block, panel, keys, &limits);
-        final_softmax<Isa, vectors>(scratch.scores, keys.count, scratch.row_max + panel.first_row,
-                                    scratch.row_sum + panel.first_row);
+        const MaskEffect mask = load_mask<Isa, vectors>(block, panel, keys);
+        make_scores<Isa, vectors>(block, panel, keys);
+        finish_scores<Isa, vectors>(block, panel, keys, mask, true);
+        with_units(block.steps, [&](auto units) {
+          final_softmax<Isa, vectors, units.value>(scratch.scores, keys.count, scratch.row_max + panel.first_row,
+                                                   scratch.row_sum + panel.first_row);
+        });
         const auto row_at = [&](int r) { return rows[r].weights + keys.first * block.weights_stride; };
         store_transposed<Isa, vectors>(scratch.scores, keys.count, scratch.tile_max + Isa::tiles.panel_rows, row_at,
                                        panel.row_count, block.weights_stride);
@@ -102,6 +125,20 @@ void write_weights(const AttentionBlock& block, const Panel<Isa>* panels, int pa
     }
   });
 }
+
+/// Whether the values of a key block are finite, found out at most once.
+template <class Isa>
+struct FiniteValues {
+  const KeyBlock& keys;
+  int value_dim;
+  bool known = false, finite = false;
+
+  bool all() {
+    if (!known) finite = all_finite<Isa>(keys.value, keys.value_stride, keys.count, value_dim);
+    known = true;
+    return finite;
+  }
+};
 
 /// KernelTable::fused.
 template <class Isa>
@@ -115,14 +152,14 @@ void fused(const AttentionBlock& block) {
     with_vectors<Isa>(panels[p].vectors, [&](auto vectors) { begin_panel<Isa, vectors>(block, panels[p]); });
   }
   for_key_blocks<Isa, Reads::both>(block, first, end, [&](const KeyBlock& keys) {
+    FiniteValues<Isa> finite{keys, block.value_dim};
     for (int p = 0; p < panel_count; ++p) {
       const Panel<Isa>& panel = panels[p];
       const std::int64_t from = larger(keys.first, panel.some_first);
       const std::int64_t stop = smaller(keys.first + keys.count, panel.some_end);
       if (from >= stop) continue;
-      const bool partial = from < panel.all_first || stop > panel.all_end;
       with_vectors<Isa>(panel.vectors, [&](auto vectors) {
-        attend<Isa, vectors>(block, panel, keys.part(from, stop), partial);
+        attend<Isa, vectors>(block, panel, keys.part(from, stop), [&] { return finite.all(); });
       });
     }
   });

@@ -44,9 +44,11 @@ template <class Isa, class Body, int Vectors = Isa::tiles.panel_rows / Isa::lane
 template <class Isa, int Vectors>
 void load_queries(const AttentionBlock& block, const Panel<Isa>& panel, float scale) {
   const QueryRow* rows = block.rows + panel.first_row;
-  load_transposed<Isa, Vectors>([&](int r) { return static_cast<const float*>(rows[r].query); }, panel.row_count,
-                                block.query_dim_stride, block.dim, scale,
-                                panel_of(block.scratch.query, panel, block.dim));
+  const auto factor = Isa::broadcast(scale);
+  load_transposed<Isa, Vectors, float>([&](int r) { return static_cast<const float*>(rows[r].query); },
+                                       panel.row_count, block.query_dim_stride, block.dim,
+                                       [&](auto elements) { return Isa::mul(elements, factor); },
+                                       panel_of(block.scratch.query, panel, block.dim));
 }
 
 /// scores = K · query for every key of the block, and their maximum in each row.
@@ -71,10 +73,10 @@ void panel_output(const float* weights, const KeyBlock& keys, int value_dim, con
 }
 
 /// The same where a value that some row does not see is infinite or NaN: such a row skips it, since 0 · ∞ is NaN. Sums
-/// in the same order, so that finite results are the same to the bit.
-template <class Isa, int Vectors>
+/// in the same order, so that finite results are the same to the bit. hides(v, j) says which lanes don't see key j.
+template <class Isa, int Vectors, class Hides>
 void panel_output_skipping(const float* weights, const KeyBlock& keys, int value_dim, const float* correction,
-                           const LaneLimits<Isa, Vectors>& limits, float* output) {
+                           Hides hides, float* output) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   for (int d = 0; d < value_dim; ++d) {
     unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
@@ -82,7 +84,7 @@ void panel_output_skipping(const float* weights, const KeyBlock& keys, int value
       for (int j = 0; j < keys.count; ++j) {
         const auto value = Isa::broadcast(keys.value[j * keys.value_stride + d]);
         const auto weight = Isa::load(weights + j * width + v * lanes);
-        sum = Isa::select(limits.hides(v, j), sum, Isa::fma(value, weight, sum));
+        sum = Isa::select(hides(v, j), sum, Isa::fma(value, weight, sum));
       }
       float* target = output + d * width + v * lanes;
       Isa::store(target, Isa::fma(Isa::load(target), Isa::load(correction + v * lanes), sum));

@@ -1,6 +1,6 @@
 #pragma once
 // The online softmax of one panel (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018), in
-// powers of two: scores come multiplied by log2(e).
+// powers of two. Scores come multiplied by log2(e), or, where something is still added to them, in natural units.
 
 #include <cfloat>
 
@@ -8,6 +8,21 @@
 #include "kernels/unroll.hpp"
 
 namespace simdattn::kernels {
+
+inline constexpr float log2_e = 1.44269504088896340736f;
+inline constexpr double ln_2 = 0.69314718055994530942;
+
+enum class Units { powers_of_two, natural };
+
+/// exp(score − largest), in whatever units the two are. Natural ones are subtracted before they are multiplied, so
+/// that no finite score overflows.
+template <class Isa, Units units>
+[[gnu::always_inline]] inline typename Isa::Vector weight_of(typename Isa::Vector score,
+                                                             typename Isa::Vector largest) {
+  const auto difference = Isa::sub(score, largest);
+  if constexpr (units == Units::natural) return exp2<Isa>(Isa::mul(difference, Isa::broadcast(log2_e)));
+  else return exp2<Isa>(difference);
+}
 
 /// The maximum to subtract: a row that has seen nothing but −inf keeps its weights at 2^-inf = 0.
 template <class Isa>
@@ -18,7 +33,7 @@ template <class Isa>
 /// 1 / row_sum, and 0 for a row that sees no key.
 template <class Isa>
 [[gnu::always_inline]] inline typename Isa::Vector normaliser(typename Isa::Vector row_sum) {
-  return Isa::select(Isa::less(row_sum, Isa::broadcast(FLT_MIN)), Isa::broadcast(0.0f), Isa::reciprocal(row_sum));
+  return Isa::select(Isa::less(row_sum, Isa::broadcast(FLT_MIN)), Isa::broadcast(0.0f), Isa::div(Isa::broadcast(1.0f), row_sum));
 }
 
 /// tile_max[row] = the largest score of the row; -inf when keys is 0.
@@ -33,9 +48,9 @@ void find_max(const float* scores, int keys, float* tile_max) {
   });
 }
 
-/// Turns scores into weights 2^(score − max) in place, with max the larger of row_max and tile_max; updates row_max and
+/// Turns scores into weights exp(score − max) in place, with max the larger of row_max and tile_max; updates row_max and
 /// row_sum, and writes to correction what earlier sums of the row are to be multiplied by.
-template <class Isa, int Vectors>
+template <class Isa, int Vectors, Units units>
 [[gnu::noinline]] void online_softmax(float* scores, int keys, const float* tile_max, float* row_max, float* row_sum,
                                       float* correction) {
   using Vector = typename Isa::Vector;
@@ -47,12 +62,12 @@ template <class Isa, int Vectors>
     largest[v] = finite_max<Isa>(now);
     sum[v] = Isa::broadcast(0.0f);
     Isa::store(row_max + v * lanes, now);
-    Isa::store(correction + v * lanes, exp2<Isa>(Isa::sub(before, largest[v])));
+    Isa::store(correction + v * lanes, weight_of<Isa, units>(before, largest[v]));
   });
   for (int j = 0; j < keys; ++j) {
     unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
       float* score = scores + j * width + v * lanes;
-      const Vector weight = exp2<Isa>(Isa::sub(Isa::load(score), largest[v]));
+      const Vector weight = weight_of<Isa, units>(Isa::load(score), largest[v]);
       Isa::store(score, weight);
       sum[v] = Isa::add(sum[v], weight);
     });
@@ -63,9 +78,9 @@ template <class Isa, int Vectors>
   });
 }
 
-/// Turns scores into weights 2^(score − row_max) / row_sum in place, once both are final. A score of −inf weighs
+/// Turns scores into weights exp(score − row_max) / row_sum in place, once both are final. A score of −inf weighs
 /// exactly 0, in a row of NaN too.
-template <class Isa, int Vectors>
+template <class Isa, int Vectors, Units units>
 void final_softmax(float* scores, int keys, const float* row_max, const float* row_sum) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
@@ -75,11 +90,26 @@ void final_softmax(float* scores, int keys, const float* row_max, const float* r
     for (int j = 0; j < keys; ++j) {
       float* target = scores + j * width + v * lanes;
       const Vector score = Isa::load(target);
-      const Vector weight = Isa::mul(exp2<Isa>(Isa::sub(score, largest)), factor);
-      const auto absent = Isa::less(score, Isa::broadcast(-FLT_MAX));
-      Isa::store(target, Isa::select(absent, Isa::broadcast(0.0f), weight));
+      const Vector weight = Isa::mul(weight_of<Isa, units>(score, largest), factor);
+      Isa::store(target, Isa::zero_where(Isa::less(score, Isa::broadcast(-FLT_MAX)), weight));
     }
   });
+}
+
+/// Takes a score without a value, one for each row, into the sums: row_max and row_sum become those of the row with
+/// it, and factor what the row's output is to be multiplied by.
+template <class Isa, Units units>
+[[gnu::always_inline]] inline void join_sink(typename Isa::Vector sink, float* row_max, float* row_sum,
+                                             float* factor) {
+  if constexpr (units == Units::powers_of_two) sink = Isa::mul(sink, Isa::broadcast(log2_e));
+  const auto before = Isa::load(row_max);
+  const auto now = Isa::max(before, sink);
+  const auto largest = finite_max<Isa>(now);
+  const auto correction = weight_of<Isa, units>(before, largest);
+  const auto sum = Isa::fma(Isa::load(row_sum), correction, weight_of<Isa, units>(sink, largest));
+  Isa::store(row_max, now);
+  Isa::store(row_sum, sum);
+  Isa::store(factor, correction);
 }
 
 } // namespace simdattn::kernels

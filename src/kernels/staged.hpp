@@ -38,8 +38,9 @@ void scores(const AttentionBlock& block) {
     load_queries<Isa, vectors>(block, panel, block.scale);
     const QueryRow* rows = block.rows + panel.first_row;
     for_key_blocks<Isa, Reads::keys>(block, 0, block.key_count, [&](const KeyBlock& keys) {
-      const LaneLimits<Isa, vectors> limits(rows, panel.row_count, keys.first, keys.count);
-      visible_scores<Isa, vectors>(block, panel, keys, &limits);
+      const MaskEffect mask = load_mask<Isa, vectors>(block, panel, keys);
+      make_scores<Isa, vectors>(block, panel, keys);
+      finish_scores<Isa, vectors>(block, panel, keys, mask, true, block.stage);
       const auto row_at = [&](int r) { return rows[r].weights + keys.first * block.weights_stride; };
       store_transposed<Isa, vectors>(scratch.scores, keys.count, ones, row_at, panel.row_count, block.weights_stride);
     });
@@ -48,10 +49,11 @@ void scores(const AttentionBlock& block) {
 
 /// Rows of scores or weights, [first, first + count) of each, transposed into scratch.
 template <class Isa, int Vectors>
-void load_columns(const AttentionBlock& block, const Panel<Isa>& panel, std::int64_t first, int count, float factor) {
+void load_columns(const AttentionBlock& block, const Panel<Isa>& panel, std::int64_t first, int count) {
   const QueryRow* rows = block.rows + panel.first_row;
   const auto row_at = [&](int r) { return static_cast<const float*>(rows[r].query) + first * block.query_dim_stride; };
-  load_transposed<Isa, Vectors>(row_at, panel.row_count, block.query_dim_stride, count, factor, block.scratch.scores);
+  load_transposed<Isa, Vectors, float>(row_at, panel.row_count, block.query_dim_stride, count,
+                                       [](auto elements) { return elements; }, block.scratch.scores);
 }
 
 /// score = log2(e) · (score − maximum) in scratch. Only a score of −inf stays −inf, which alone means absent: finite ones
@@ -83,26 +85,26 @@ void softmax(const AttentionBlock& block) {
     const int lanes = vectors * Isa::lanes;
     fill<Isa>(scratch.row_max, lanes, -__builtin_inff());
     for_columns<Isa>(block, [&](std::int64_t first, int count) {
-      load_columns<Isa, vectors>(block, panel, first, count, 1.0f);
+      load_columns<Isa, vectors>(block, panel, first, count);
       find_max<Isa, vectors>(scratch.scores, count, scratch.tile_max);
       for (int v = 0; v < lanes; v += Isa::lanes) {
         Isa::store(scratch.row_max + v, Isa::max(Isa::load(scratch.row_max + v), Isa::load(scratch.tile_max + v)));
       }
     });
     const auto load_relative = [&](std::int64_t first, int count) {
-      load_columns<Isa, vectors>(block, panel, first, count, 1.0f);
+      load_columns<Isa, vectors>(block, panel, first, count);
       relative_scores<Isa, vectors>(scratch.scores, count, scratch.row_max);
     };
     fill<Isa>(zeros, lanes, 0.0f);
     fill<Isa>(scratch.row_sum, lanes, 0.0f);
     for_columns<Isa>(block, [&](std::int64_t first, int count) {
       load_relative(first, count);
-      online_softmax<Isa, vectors>(scratch.scores, count, zeros, zeros, scratch.row_sum, spare);
+      online_softmax<Isa, vectors, Units::powers_of_two>(scratch.scores, count, zeros, zeros, scratch.row_sum, spare);
     });
     fill<Isa>(spare, lanes, 1.0f);
     for_columns<Isa>(block, [&](std::int64_t first, int count) {
       load_relative(first, count);
-      final_softmax<Isa, vectors>(scratch.scores, count, zeros, scratch.row_sum);
+      final_softmax<Isa, vectors, Units::powers_of_two>(scratch.scores, count, zeros, scratch.row_sum);
       const auto row_at = [&](int r) { return rows[r].weights + first * block.weights_stride; };
       store_transposed<Isa, vectors>(scratch.scores, count, spare, row_at, panel.row_count, block.weights_stride);
     });
@@ -120,7 +122,7 @@ void weighted_sum(const AttentionBlock& block) {
     float* output = panel_of(scratch.output, panel, block.value_dim);
     fill<Isa>(output, block.value_dim * vectors * Isa::lanes, 0.0f);
     for_key_blocks<Isa, Reads::values>(block, 0, block.key_count, [&](const KeyBlock& keys) {
-      load_columns<Isa, vectors>(block, panel, keys.first, keys.count, 1.0f);
+      load_columns<Isa, vectors>(block, panel, keys.first, keys.count);
       panel_output<Isa, vectors>(scratch.scores, keys, block.value_dim, ones, output);
     });
     store_transposed<Isa, vectors>(

@@ -7,29 +7,48 @@
 
 namespace simdattn::kernels {
 
-/// panel[i][r] = factor · row(r)[i · stride] for i in [0, count) and every lane r of the panel. Lanes past row_count
-/// repeat the last row.
-template <class Isa, int Vectors, class RowAt>
-void load_transposed(RowAt row_at, int row_count, std::int64_t stride, int count, float factor, float* panel) {
+/// Elements of the caller's rows as vectors of floats: numbers, and booleans as what they add to a score.
+template <class Isa>
+[[gnu::always_inline]] inline typename Isa::Vector load_elements(const float* p) {
+  return Isa::load(p);
+}
+template <class Isa>
+[[gnu::always_inline]] inline typename Isa::Vector load_elements(const unsigned char* p) {
+  return Isa::load_boolean(p);
+}
+template <class Isa>
+[[gnu::always_inline]] inline float load_element(const float* p) {
+  return *p;
+}
+template <class Isa>
+[[gnu::always_inline]] inline float load_element(const unsigned char* p) {
+  return *p != 0 ? 0.0f : -__builtin_inff();
+}
+
+/// panel[i][r] = row(r)[i · stride], then finish(vector), for i in [0, count) and every lane r of the panel. Lanes past
+/// row_count repeat the last row.
+template <class Isa, int Vectors, class T, class RowAt, class Finish>
+void load_transposed(RowAt row_at, int row_count, std::int64_t stride, int count, Finish finish, float* panel) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
-  const Vector factors = Isa::broadcast(factor);
   for (int lane = 0; lane < width; lane += lanes) {
-    const float* rows[lanes];
+    const T* rows[lanes];
     for (int r = 0; r < lanes; ++r) rows[r] = row_at(lane + r < row_count ? lane + r : row_count - 1);
     int i = 0;
     if (stride == 1) {
       for (; i + lanes <= count; i += lanes) {
         Vector square[lanes];
-        unroll<lanes>([&](auto r) __attribute__((always_inline)) { square[r] = Isa::load(rows[r] + i); });
+        unroll<lanes>([&](auto r) __attribute__((always_inline)) { square[r] = load_elements<Isa>(rows[r] + i); });
         Isa::transpose(square);
         unroll<lanes>([&](auto r) __attribute__((always_inline)) {
-          Isa::store(panel + (i + r) * width + lane, Isa::mul(square[r], factors));
+          Isa::store(panel + (i + r) * width + lane, finish(square[r]));
         });
       }
     }
     for (; i < count; ++i) {
-      for (int r = 0; r < lanes; ++r) panel[i * width + lane + r] = rows[r][i * stride] * factor;
+      float* target = panel + i * width + lane;
+      for (int r = 0; r < lanes; ++r) target[r] = load_element<Isa>(rows[r] + i * stride);
+      Isa::store(target, finish(Isa::load(target)));
     }
   }
 }

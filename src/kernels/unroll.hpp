@@ -6,11 +6,14 @@
 
 namespace simdattn::kernels {
 
-template <int Value>
-struct Index {
-  static constexpr int value = Value;
-  [[gnu::always_inline]] constexpr operator int() const { return Value; }
+/// A value that is part of its type.
+template <auto Value>
+struct Constant {
+  static constexpr auto value = Value;
+  [[gnu::always_inline]] constexpr operator decltype(Value)() const { return Value; }
 };
+template <int Value>
+using Index = Constant<Value>;
 
 /// body(Index<0>), …, body(Index<Count - 1>).
 template <int Count, class Body>

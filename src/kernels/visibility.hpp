@@ -21,7 +21,7 @@ template <class T>
 /// Up to panel_rows rows of a block, side by side in the lanes of `vectors` vectors.
 template <class Isa>
 struct Panel {
-  int first_row;
+  int first_row; ///< within the block
   int row_count; ///< rows; the lanes after them repeat the last one
   int vectors;
   std::int64_t some_first, some_end; ///< keys that some row sees lie in here
@@ -104,16 +104,18 @@ void hide_scores(const LaneLimits<Isa, Vectors>& limits, const Panel<Isa>& panel
   });
 }
 
-/// Whether a row of `count` values holds an infinity or NaN.
+/// Whether `count` rows of `dim` values hold no infinity and no NaN.
 template <class Isa>
-bool all_finite(const float* values, int count) {
+bool all_finite(const float* values, std::int64_t stride, int count, int dim) {
   auto zeros = Isa::broadcast(0.0f);
-  int i = 0;
-  for (; i + Isa::lanes <= count; i += Isa::lanes) {
-    zeros = Isa::fma(Isa::load(values + i), Isa::broadcast(0.0f), zeros);
-  }
   float rest = 0.0f;
-  for (; i < count; ++i) rest += values[i] * 0.0f;
+  for (int row = 0; row < count; ++row, values += stride) {
+    int d = 0;
+    for (; d + Isa::lanes <= dim; d += Isa::lanes) {
+      zeros = Isa::fma(Isa::load(values + d), Isa::broadcast(0.0f), zeros);
+    }
+    for (; d < dim; ++d) rest += values[d] * 0.0f;
+  }
   return rest == 0.0f && !Isa::any(Isa::not_less(zeros, Isa::broadcast(FLT_MIN)));
 }
 

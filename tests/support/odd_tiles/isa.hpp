@@ -59,8 +59,8 @@ struct OddTiles {
   static Vector max(Vector a, Vector b) {
     return each([&](int i) { return a.element[i] > b.element[i] ? a.element[i] : b.element[i]; });
   }
-  static Vector reciprocal(Vector a) {
-    return each([&](int i) { return 1.0f / a.element[i]; });
+  static Vector div(Vector a, Vector b) {
+    return each([&](int i) { return a.element[i] / b.element[i]; });
   }
 
   static Mask less(Vector a, Vector b) {
@@ -69,11 +69,18 @@ struct OddTiles {
   static Mask not_less(Vector a, Vector b) {
     return each([&](int i) { return !(a.element[i] < b.element[i]); });
   }
+  static Mask is_nan(Vector a) {
+    return each([&](int i) { return a.element[i] != a.element[i]; });
+  }
   static Mask either(Mask a, Mask b) {
     return each([&](int i) { return a.element[i] || b.element[i]; });
   }
   static Vector select(Mask mask, Vector a, Vector b) {
     return each([&](int i) { return mask.element[i] ? a.element[i] : b.element[i]; });
+  }
+  static Vector zero_where(Mask mask, Vector v) { return select(mask, broadcast(0.0f), v); }
+  static Vector load_boolean(const unsigned char* p) {
+    return each([&](int i) { return p[i] != 0 ? 0.0f : -__builtin_inff(); });
   }
   static bool any(Mask mask) {
     return mask.element[0] || mask.element[1] || mask.element[2] || mask.element[3] ||
