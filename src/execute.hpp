@@ -12,8 +12,11 @@ namespace simdattn {
 /// How many threads a call may use: the context's wish, or the default that attention.hpp describes.
 int thread_limit(const Context& context) noexcept;
 
-/// Runs `kernel` on every task of the plan. `scratch` has workspace_bytes of the plan, aligned.
-void execute(const Problem& problem, const Plan& plan, void (*kernel)(const AttentionBlock&), std::byte* scratch,
+/// One entry of a kernel table, by its member.
+using KernelEntry = void (*KernelTable::*)(const AttentionBlock&);
+
+/// Runs an entry of the table on every task of the plan. `scratch` has workspace_bytes of the plan, aligned.
+void execute(const Problem& problem, const Plan& plan, const KernelTable& table, KernelEntry entry, std::byte* scratch,
              const ParallelFor& parallel_for) noexcept;
 
 } // namespace simdattn

@@ -61,7 +61,7 @@ struct KeySegment {
 /// Memory of one block, 64-byte aligned, of any content; the plan lays it out. `padded_rows` is row_count rounded up
 /// to whole vectors; a block's panels are at most TileSizes::panel_rows wide.
 struct KernelScratch {
-  float* query;    ///< D × padded_rows: Qᵀ, panel after panel, scaled
+  float* query;    ///< D (rounded up to whole vectors) × padded_rows: Qᵀ, panel after panel, scaled
   float* output;   ///< Dv × padded_rows: the accumulator Oᵀ, panel after panel
   float* scores;   ///< key_block × panel_rows: Sᵀ and Pᵀ of one panel
   float* row_max;  ///< padded_rows: the running maximum of each row, in the units of the scores
@@ -86,6 +86,13 @@ struct AttentionBlock {
   int value_dim;          ///< Dv, may be 0
   float scale;            ///< finite
   int key_block;          ///< keys in a block, at least 1
+  bool by_rows;           ///< read keys row by row, once: for at most TileSizes::few_rows rows
+  std::int64_t first_key; ///< the fused entry sees keys [first_key, end_key) alone: all, or a chunk of them
+  std::int64_t end_key;
+  /// Sums of chunks, (Dv + 2) × row_count floats each, one after the other. The fused entry writes its sums to the
+  /// first place instead of finishing, unless this is nullptr; the merge entry joins partial_count of them.
+  float* partials;
+  int partial_count;
   ScoreSteps steps;
   ScoreStage stage; ///< of the scores entry
   KernelScratch scratch;
@@ -100,6 +107,7 @@ struct TileSizes {
   int row_block;  ///< rows in one block, a multiple of panel_rows
   int key_block;  ///< keys in one block
   int key_block_large_dim; ///< the same when D or Dv is above 64
+  int few_rows; ///< up to so many rows are faster with vectors along D than along the rows; at most `lanes`
 };
 
 /// One implementation. Every entry is complete: no null pointers.
@@ -109,6 +117,8 @@ struct KernelTable {
   TileSizes tiles;
   /// The fused call on one block: the whole key loop, then output, lse and weights of every row.
   void (*fused)(const AttentionBlock&);
+  /// Joins the chunks of one block in their order, then output, lse and weights of every row.
+  void (*merge)(const AttentionBlock&);
   /// weights = scale · Q Kᵀ, as far as `stage` says. Uses no value and no output.
   void (*scores)(const AttentionBlock&);
   /// weights = softmax of `query` as a row of key_count scores with stride query_dim_stride. Uses no segment.

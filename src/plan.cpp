@@ -15,20 +15,33 @@ constexpr std::int64_t rows_worth_a_copy = 32;
 constexpr std::size_t scratch_budget = 160 * 1024;
 constexpr int least_key_block = 16;
 
+/// Keys are cut into at most so many chunks, none smaller than this, and a head's partial results have at most this
+/// many row blocks' worth of rows.
+constexpr std::int64_t most_chunks = 16;
+constexpr std::int64_t least_chunk = 512;
+constexpr std::int64_t most_partial_blocks = 4;
+/// With so many units for each worker, chunks need not be tasks.
+constexpr std::int64_t enough_units = 4;
+
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
-/// How the rows of a tensor lie, and what that asks for.
+/// How the rows of a tensor lie: whether its key blocks are better copied before use, if enough rows share the copy.
 struct Rows {
-  bool copy;  ///< each key block is copied before use
-  bool space; ///< the scratch has room for that; so too where a larger dim would ask for a copy
-};
+  bool must_copy;
+  bool apart;
+  bool dense;
 
-Rows look_at_rows(const TensorView& view, std::int64_t sharing_rows) {
-  const bool elements_apart = view.stride[3] != 1 && view.size[3] > 1;
-  const bool rows_apart = sharing_rows >= rows_worth_a_copy &&
-                          view.stride[2] >= far_apart_bytes / static_cast<std::int64_t>(sizeof(float));
-  return {elements_apart || (rows_apart && view.stride[2] != view.size[3]), elements_apart || rows_apart};
-}
+  explicit Rows(const TensorView& view)
+      : must_copy(view.stride[3] != 1 && view.size[3] > 1),
+        apart(view.stride[2] >= far_apart_bytes / static_cast<std::int64_t>(sizeof(float))),
+        dense(view.stride[2] == view.size[3]) {}
+
+  bool copy(std::int64_t sharing_rows) const {
+    return must_copy || (apart && !dense && sharing_rows >= rows_worth_a_copy);
+  }
+  /// Scratch has room for a copy, so too where only a larger dim would ask for one.
+  bool space() const { return must_copy || apart; }
+};
 
 /// Block sizes and what they make of the scratch.
 struct Blocks {
@@ -44,7 +57,9 @@ struct GatherSpace {
 ScratchLayout lay_out(const Problem& problem, const TileSizes& tiles, Blocks blocks, GatherSpace gather) {
   const auto padded_rows = static_cast<std::size_t>(round_up(blocks.rows, tiles.lanes));
   const auto keys = static_cast<std::size_t>(blocks.keys);
-  const auto dim = static_cast<std::size_t>(problem.dim), value_dim = static_cast<std::size_t>(problem.value_dim);
+  const auto dim = static_cast<std::size_t>(problem.dim);
+  const auto whole_dim = static_cast<std::size_t>(round_up(problem.dim, tiles.lanes));
+  const auto value_dim = static_cast<std::size_t>(problem.value_dim);
   const auto panel_rows = static_cast<std::size_t>(tiles.panel_rows);
   ScratchLayout layout;
   const auto take = [&](std::size_t bytes) {
@@ -52,7 +67,7 @@ ScratchLayout lay_out(const Problem& problem, const TileSizes& tiles, Blocks blo
     layout.bytes += (bytes + scratch_alignment - 1) / scratch_alignment * scratch_alignment;
     return start;
   };
-  layout.query = take(padded_rows * dim * sizeof(float));
+  layout.query = take(padded_rows * whole_dim * sizeof(float));
   layout.output = take(padded_rows * value_dim * sizeof(float));
   layout.scores = take(std::min(padded_rows, panel_rows) * keys * sizeof(float));
   layout.row_max = take(padded_rows * sizeof(float));
@@ -81,41 +96,77 @@ std::size_t budget_of(const CacheSizes& caches) {
   return caches.l2 == 0 ? scratch_budget : std::min(scratch_budget, std::max<std::size_t>(caches.l2 / 2, 16 * 1024));
 }
 
+/// The most chunks that any number of rows would have.
+std::int64_t chunk_limit(const Problem& problem, std::int64_t key_count) {
+  if (problem.key.data == nullptr || problem.value_dim == 0) return 1; // not the fused call
+  return std::clamp<std::int64_t>((key_count + least_chunk - 1) / least_chunk, 1, most_chunks);
+}
+
 } // namespace
 
+Chunks cut_keys(const Problem& problem, const TileSizes& tiles, std::int64_t packed_rows,
+                std::int64_t key_count) noexcept {
+  const std::int64_t by_rows = most_partial_blocks * tiles.row_block / std::max<std::int64_t>(packed_rows, 1);
+  const std::int64_t limit = std::clamp<std::int64_t>(by_rows, 1, chunk_limit(problem, key_count));
+  const std::int64_t keys = round_up(std::max<std::int64_t>((key_count + limit - 1) / limit, 1), least_chunk);
+  return {static_cast<int>(std::max<std::int64_t>((key_count + keys - 1) / keys, 1)), keys};
+}
+
+bool few_rows(const Problem& problem, const TileSizes& tiles, std::int64_t packed_rows) noexcept {
+  return problem.key.data != nullptr && problem.value_dim > 0 && packed_rows <= tiles.few_rows;
+}
+
 Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes& caches, int threads) noexcept {
-  const bool large_dim = std::max(problem.dim, problem.value_dim) > 64;
   const auto clip = [](int block, std::int64_t count) {
     return static_cast<int>(std::clamp<std::int64_t>(count, 1, block));
   };
-  const int rows = clip(tiles.row_block, problem.packed_rows());
-  const Rows key = look_at_rows(problem.key, problem.packed_rows());
-  const Rows value = look_at_rows(problem.value, problem.packed_rows());
-  const Rows past_key = look_at_rows(problem.past_key, problem.packed_rows());
-  const Rows past_value = look_at_rows(problem.past_value, problem.packed_rows());
-  const GatherSpace gather{key.space || past_key.space, value.space || past_value.space};
+  const std::int64_t rows = problem.packed_rows();
+  const Rows key(problem.key), value(problem.value), past_key(problem.past_key), past_value(problem.past_value);
+  const GatherSpace gather{key.space() || past_key.space(), value.space() || past_value.space()};
   const std::size_t budget = budget_of(caches);
-  const Blocks blocks =
-      shrink(problem, tiles, {rows, clip(large_dim ? tiles.key_block_large_dim : tiles.key_block, problem.key_count)},
-             gather, budget);
+  const bool large_dim = std::max(problem.dim, problem.value_dim) > 64;
+  // Before they are clipped, so that where sums are cut does not depend on how many rows there are.
+  const Blocks blocks = shrink(problem, tiles,
+                               {tiles.row_block, large_dim ? tiles.key_block_large_dim : tiles.key_block}, gather,
+                               budget);
 
   Plan plan;
-  plan.row_block = blocks.rows;
-  plan.key_block = blocks.keys;
-  plan.row_blocks = (problem.packed_rows() + plan.row_block - 1) / plan.row_block;
-  plan.tasks = problem.batch * problem.kv_heads * plan.row_blocks;
-  plan.workers = static_cast<int>(std::clamp<std::int64_t>(plan.tasks, 1, threads));
-  plan.gather_key = key.copy;
-  plan.gather_value = value.copy;
-  plan.gather_past_key = past_key.copy;
-  plan.gather_past_value = past_value.copy;
-  plan.layout = lay_out(problem, tiles, blocks, gather);
-  // Blocks shrink where a dimension grows, but the size that is asked for never does: from where the largest blocks
-  // exceed the budget it is the budget, until the smallest blocks exceed it too.
-  const Blocks largest{rows, clip(std::max(tiles.key_block, tiles.key_block_large_dim), problem.key_count)};
+  plan.row_block = clip(blocks.rows, rows);
+  plan.key_block = clip(blocks.keys, problem.key_count);
+  plan.row_blocks = (rows + plan.row_block - 1) / plan.row_block;
+  plan.units = problem.batch * problem.kv_heads * plan.row_blocks;
+  plan.gather_key = key.copy(rows);
+  plan.gather_value = value.copy(rows);
+  plan.gather_past_key = past_key.copy(rows);
+  plan.gather_past_value = past_value.copy(rows);
+  plan.layout = lay_out(problem, tiles, {plan.row_block, plan.key_block}, gather);
+  const std::int64_t limit = chunk_limit(problem, problem.key_count);
+  // A sequence of a ragged batch may have fewer rows than the longest, and so more chunks.
+  plan.chunks = static_cast<int>(problem.ragged() ? limit : cut_keys(problem, tiles, rows, problem.key_count).count);
+  const auto workers_for = [&](std::int64_t tasks) {
+    return static_cast<int>(std::clamp<std::int64_t>(tasks, 1, threads));
+  };
+  plan.chunk_tasks = plan.chunks > 1 && plan.units < enough_units * threads;
+  plan.tasks = plan.chunk_tasks ? plan.units * plan.chunks : plan.units;
+  plan.workers = workers_for(plan.tasks);
+
+  // Blocks and chunks shrink where a dimension grows, but the size that is asked for never does: from where the largest
+  // blocks exceed the budget it is the budget, until the smallest exceed it too.
+  const Blocks largest{clip(tiles.row_block, rows),
+                       clip(std::max(tiles.key_block, tiles.key_block_large_dim), problem.key_count)};
   const std::size_t unshrunk = lay_out(problem, tiles, largest, gather).bytes;
   plan.worker_bytes = unshrunk <= budget ? unshrunk : std::max(budget, plan.layout.bytes);
-  plan.workspace_bytes = static_cast<std::size_t>(plan.workers) * plan.worker_bytes + scratch_alignment;
+  plan.workspace_bytes = scratch_alignment;
+  const auto most_workers = static_cast<std::size_t>(workers_for(plan.units * limit));
+  plan.workspace_bytes += most_workers * plan.worker_bytes;
+  if (limit > 1) {
+    const std::int64_t partial_rows = std::min(rows * limit, most_partial_blocks * tiles.row_block);
+    const auto floats = static_cast<std::size_t>(partial_rows) * static_cast<std::size_t>(problem.value_dim + 2);
+    plan.partial_bytes = (floats * sizeof(float) + scratch_alignment - 1) / scratch_alignment * scratch_alignment;
+    // One more line for each unit's counter.
+    plan.workspace_bytes +=
+        static_cast<std::size_t>(enough_units) * most_workers * (plan.partial_bytes + scratch_alignment);
+  }
   return plan;
 }
 

@@ -26,23 +26,41 @@ struct ScratchLayout {
   std::size_t bytes = 0;
 };
 
+/// How the keys of one head are cut where its rows alone would make few tasks. Chunks begin at multiples of `keys`.
+struct Chunks {
+  int count;
+  std::int64_t keys;
+};
+
 struct Plan {
-  int row_block = 0; ///< rows in one task
+  int row_block = 0; ///< rows in one unit
   int key_block = 0;
   std::int64_t row_blocks = 0; ///< of one key/value head
-  std::int64_t tasks = 0;      ///< (batch, key/value head, row block)
+  std::int64_t units = 0;      ///< (batch, key/value head, row block)
+  int chunks = 1;              ///< the most that a unit's keys are cut into
+  bool chunk_tasks = false;    ///< whether chunks are tasks of their own, or one after the other in their unit's task
+  std::int64_t tasks = 0;
   int workers = 0;
   bool gather_key = false; ///< see KeySegment
   bool gather_value = false;
   bool gather_past_key = false;
   bool gather_past_value = false;
   ScratchLayout layout;
-  std::size_t worker_bytes = 0;    ///< from one worker's scratch to the next
+  std::size_t worker_bytes = 0;    ///< from one worker's scratch to the next; the partial results follow the last
+  std::size_t partial_bytes = 0;   ///< of one unit
   std::size_t workspace_bytes = 0; ///< for any alignment of the workspace
 };
 
 /// What scratch is aligned to.
 inline constexpr std::size_t scratch_alignment = 64;
+
+/// Cuts the keys of one head. Decided by its rows and keys alone, so that results are the same whatever else is in the
+/// batch and however many threads there are.
+Chunks cut_keys(const Problem& problem, const TileSizes& tiles, std::int64_t packed_rows,
+                std::int64_t key_count) noexcept;
+
+/// Whether so many rows are better read by rows: see AttentionBlock::by_rows.
+bool few_rows(const Problem& problem, const TileSizes& tiles, std::int64_t packed_rows) noexcept;
 
 /// Plans a call for at most `threads` (≥ 1) threads.
 Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes& caches, int threads) noexcept;

@@ -24,7 +24,7 @@ Status run_call(const char* call, const Problem& problem, KernelEntry entry, con
   if (problem.empty()) return {};
   Workspace workspace;
   if (Status status = workspace.acquire(context, plan.workspace_bytes); !status.ok()) return status;
-  execute(problem, plan, table->*entry, workspace.data(), context.parallel_for);
+  execute(problem, plan, *table, entry, workspace.data(), context.parallel_for);
   if (verbose()) print_call(call, problem, *table, plan, seconds_now() - start);
   return {};
 }

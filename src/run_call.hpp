@@ -2,13 +2,11 @@
 // What every public call does once its arguments are valid: dispatch → plan → workspace → execute.
 
 #include "dispatch.hpp"
+#include "execute.hpp"
 #include "plan.hpp"
 #include "problem.hpp"
 
 namespace simdattn {
-
-/// One entry of a kernel table, by its member.
-using KernelEntry = void (*KernelTable::*)(const AttentionBlock&);
 
 /// Finds the implementation and plans the call.
 Status plan_call(const Problem& problem, const Context& context, const KernelTable** table, Plan* plan) noexcept;

@@ -15,10 +15,18 @@ struct Avx2 : XsimdIsa<xsimd::fma3<xsimd::avx2>> {
                                    .output_dims = 4,
                                    .row_block = 96,
                                    .key_block = 256,
-                                   .key_block_large_dim = 128};
+                                   .key_block_large_dim = 128,
+                                   .few_rows = 4};
   // 12 sums, the rows they share and one factor: all 16 registers.
   static constexpr int score_keys(int vectors) { return vectors == 3 ? 4 : vectors == 2 ? 6 : 12; }
   static constexpr int output_dims(int vectors) { return vectors == 3 ? 4 : vectors == 2 ? 6 : 8; }
+
+  static constexpr int row_columns(int rows) { return rows == 4 ? 3 : rows == 2 ? 6 : 8; }
+
+  static Vector load_first(const float* p, int count) {
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return Vector(_mm256_maskload_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(count), lane)));
+  }
 
   static Vector kept(Vector v) {
     asm("" : "+x"(v.data));

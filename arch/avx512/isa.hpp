@@ -15,10 +15,17 @@ struct Avx512 : XsimdIsa<xsimd::avx512bw> {
                                    .output_dims = 8,
                                    .row_block = 96,
                                    .key_block = 256,
-                                   .key_block_large_dim = 128};
+                                   .key_block_large_dim = 128,
+                                   .few_rows = 8};
   // 24 sums, the rows they share and one factor: 28 of 32 registers.
   static constexpr int score_keys(int vectors) { return vectors == 1 ? 16 : 8; }
   static constexpr int output_dims(int vectors) { return vectors == 1 ? 16 : 8; }
+
+  static constexpr int row_columns(int rows) { return rows == 4 ? 4 : 8; }
+
+  static Vector load_first(const float* p, int count) {
+    return Vector(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1u), p));
+  }
 
   static Vector kept(Vector v) {
     asm("" : "+v"(v.data));

@@ -18,10 +18,13 @@ struct Neon : XsimdIsa<xsimd::neon64> {
                                    .output_dims = 8,
                                    .row_block = 48,
                                    .key_block = 256,
-                                   .key_block_large_dim = 128};
+                                   .key_block_large_dim = 128,
+                                   .few_rows = 2};
   // Scores: 18 sums, 3 vectors of rows and 6 of keys. Output: 24 sums, 3 vectors of rows and 2 of values.
   static constexpr int score_keys(int vectors) { return vectors == 3 ? 6 : 8; }
   static constexpr int output_dims(int vectors) { return vectors == 3 ? 8 : vectors == 2 ? 8 : 16; }
+
+  static constexpr int row_columns(int rows) { return rows == 4 ? 4 : 8; }
 
   static Vector kept(Vector v) {
     asm("" : "+w"(v.data));

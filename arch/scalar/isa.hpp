@@ -17,9 +17,13 @@ struct Scalar {
                                    .output_dims = 4,
                                    .row_block = 48,
                                    .key_block = 256,
-                                   .key_block_large_dim = 128};
+                                   .key_block_large_dim = 128,
+                                   .few_rows = 2};
   static constexpr int score_keys(int vectors) { return vectors == 2 ? 4 : 8; }
   static constexpr int output_dims(int vectors) { return vectors == 2 ? 4 : 8; }
+
+  // Columns of values in registers for so many rows, where rows are few.
+  static constexpr int row_columns(int rows) { return rows == 4 ? 2 : rows == 2 ? 4 : 8; }
 
   using Vector = float __attribute__((vector_size(16)));
   using Mask = std::int32_t __attribute__((vector_size(16)));
@@ -52,6 +56,7 @@ struct Scalar {
     return excluded ? broadcast(-__builtin_inff()) : broadcast(0.0f);
   }
   static Vector zero_where(Mask mask, Vector v) { return reinterpret_cast<Vector>(~mask & reinterpret_cast<Mask>(v)); }
+  static float sum(Vector a) { return (a[0] + a[1]) + (a[2] + a[3]); }
   static bool any(Mask mask) { return (mask[0] | mask[1] | mask[2] | mask[3]) != 0; }
 
   static constexpr int lane_group = 1;

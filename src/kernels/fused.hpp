@@ -3,6 +3,8 @@
 // block at a time in memory (Dao et al., "FlashAttention", 2022).
 
 #include "kernels/key_blocks.hpp"
+#include "kernels/partial.hpp"
+#include "kernels/row_products.hpp"
 #include "kernels/score_steps.hpp"
 #include "kernels/softmax.hpp"
 
@@ -15,11 +17,20 @@ template <class Body>
   else body(Constant<Units::powers_of_two>{});
 }
 
-/// Sets a panel up: queries transposed and scaled, nothing summed yet.
+/// Brings a panel's queries into scratch.
+template <class Isa, int Vectors>
+void prepare_queries(const AttentionBlock& block, const Panel<Isa>& panel, float scale) {
+  if constexpr (Vectors == 1) {
+    if (block.by_rows) return load_query_rows<Isa>(block, scale);
+  }
+  load_queries<Isa, Vectors>(block, panel, scale);
+}
+
+/// Sets a panel up: nothing summed yet.
 template <class Isa, int Vectors>
 void begin_panel(const AttentionBlock& block, const Panel<Isa>& panel) {
   constexpr int width = Vectors * Isa::lanes;
-  load_queries<Isa, Vectors>(block, panel, block.steps.natural() ? block.scale : block.scale * log2_e);
+  prepare_queries<Isa, Vectors>(block, panel, block.steps.natural() ? block.scale : block.scale * log2_e);
   float* output = panel_of(block.scratch.output, panel, block.value_dim);
   for (int i = 0; i < block.value_dim * width; i += Isa::lanes) Isa::store(output + i, Isa::broadcast(0.0f));
   for (int lane = 0; lane < width; ++lane) {
@@ -31,6 +42,12 @@ void begin_panel(const AttentionBlock& block, const Panel<Isa>& panel) {
 /// Scores of a panel and a run of keys in scratch.
 template <class Isa, int Vectors>
 void make_scores(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys) {
+  if constexpr (Vectors == 1) {
+    if (block.by_rows) {
+      return row_scores<Isa>(block.scratch.query, panel.row_count, block.dim, block.value_dim, keys,
+                             block.scratch.scores, block.scratch.tile_max);
+    }
+  }
   panel_scores<Isa, Vectors>(panel_of(block.scratch.query, panel, block.dim), block.dim, keys, block.scratch.scores,
                              block.scratch.tile_max);
 }
@@ -52,6 +69,11 @@ void attend(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock
   });
   float* output = panel_of(scratch.output, panel, block.value_dim);
   if ((!in_part && mask != MaskEffect::may_exclude) || values_finite()) {
+    if constexpr (Vectors == 1) {
+      if (block.by_rows) {
+        return row_output<Isa>(scratch.scores, panel.row_count, keys, block.value_dim, correction, output);
+      }
+    }
     return panel_output<Isa, Vectors>(scratch.scores, keys, block.value_dim, correction, output);
   }
   const Exclusion<Isa, Vectors> hides{{block.rows + panel.first_row, panel.row_count, keys.first, keys.count},
@@ -140,33 +162,65 @@ struct FiniteValues {
   }
 };
 
+/// The panels of a block, set up.
+template <class Isa>
+struct Panels {
+  Panel<Isa> panel[Isa::tiles.row_block / Isa::tiles.panel_rows];
+  int count;
+
+  explicit Panels(const AttentionBlock& block) : count(make_panels(block, panel)) {
+    each([&](const Panel<Isa>& p, auto vectors) { begin_panel<Isa, vectors>(block, p); });
+  }
+
+  template <class Body>
+  [[gnu::always_inline]] void each(Body&& body) {
+    for (int p = 0; p < count; ++p) {
+      with_vectors<Isa>(panel[p].vectors, [&](auto vectors) { body(panel[p], vectors); });
+    }
+  }
+};
+
+/// Output, lse and weights of every row, once all keys are in the sums.
+template <class Isa>
+void finish(const AttentionBlock& block, Panels<Isa>& panels) {
+  panels.each([&](const Panel<Isa>& panel, auto vectors) { finish_panel<Isa, vectors>(block, panel); });
+  if (block.rows[0].weights != nullptr) write_weights<Isa>(block, panels.panel, panels.count);
+}
+
 /// KernelTable::fused.
 template <class Isa>
 void fused(const AttentionBlock& block) {
-  Panel<Isa> panels[Isa::tiles.row_block / Isa::tiles.panel_rows];
-  const int panel_count = make_panels(block, panels);
-  std::int64_t first = block.key_count, end = 0;
-  for (int p = 0; p < panel_count; ++p) {
-    first = smaller(first, panels[p].some_first);
-    end = larger(end, panels[p].some_end);
-    with_vectors<Isa>(panels[p].vectors, [&](auto vectors) { begin_panel<Isa, vectors>(block, panels[p]); });
+  Panels<Isa> panels(block);
+  std::int64_t first = block.end_key, end = block.first_key;
+  for (int p = 0; p < panels.count; ++p) {
+    first = smaller(first, panels.panel[p].some_first);
+    end = larger(end, panels.panel[p].some_end);
   }
+  first = larger(first, block.first_key);
+  end = smaller(end, block.end_key);
   for_key_blocks<Isa, Reads::both>(block, first, end, [&](const KeyBlock& keys) {
     FiniteValues<Isa> finite{keys, block.value_dim};
-    for (int p = 0; p < panel_count; ++p) {
-      const Panel<Isa>& panel = panels[p];
-      const std::int64_t from = larger(keys.first, panel.some_first);
+    panels.each([&](const Panel<Isa>& panel, auto vectors) {
+      const std::int64_t from = larger(larger(keys.first, panel.some_first), first);
       const std::int64_t stop = smaller(keys.first + keys.count, panel.some_end);
-      if (from >= stop) continue;
-      with_vectors<Isa>(panel.vectors, [&](auto vectors) {
-        attend<Isa, vectors>(block, panel, keys.part(from, stop), [&] { return finite.all(); });
-      });
-    }
+      if (from < stop) attend<Isa, vectors>(block, panel, keys.part(from, stop), [&] { return finite.all(); });
+    });
   });
-  for (int p = 0; p < panel_count; ++p) {
-    with_vectors<Isa>(panels[p].vectors, [&](auto vectors) { finish_panel<Isa, vectors>(block, panels[p]); });
+  if (block.partials == nullptr) return finish(block, panels);
+  panels.each([&](const Panel<Isa>& panel, auto vectors) { save_partial<Isa, vectors>(block, panel, block.partials); });
+}
+
+/// KernelTable::merge.
+template <class Isa>
+void merge(const AttentionBlock& block) {
+  Panels<Isa> panels(block);
+  for (int chunk = 0; chunk < block.partial_count; ++chunk) {
+    float* partial = block.partials + static_cast<std::int64_t>(chunk) * block.row_count * (block.value_dim + 2);
+    panels.each([&](const Panel<Isa>& panel, auto vectors) {
+      with_units(block.steps, [&](auto units) { join_partial<Isa, vectors, units.value>(block, panel, partial); });
+    });
   }
-  if (block.rows[0].weights != nullptr) write_weights<Isa>(block, panels, panel_count);
+  finish(block, panels);
 }
 
 } // namespace simdattn::kernels

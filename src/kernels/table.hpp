@@ -26,6 +26,7 @@ consteval KernelTable make_table(const char* name, CpuFeatures required) {
   table.required = required;
   table.tiles = Isa::tiles;
   table.fused = fused<Isa>;
+  table.merge = merge<Isa>;
   table.scores = scores<Isa>;
   table.softmax = softmax<Isa>;
   table.weighted_sum = weighted_sum<Isa>;

@@ -18,7 +18,8 @@ struct OddTiles {
                                    .output_dims = 3,
                                    .row_block = 20,
                                    .key_block = 7,
-                                   .key_block_large_dim = 5};
+                                   .key_block_large_dim = 5,
+                                   .few_rows = 3};
   static constexpr int score_keys(int vectors) { return vectors == 2 ? 3 : 5; }
   static constexpr int output_dims(int vectors) { return vectors == 2 ? 3 : 5; }
   static constexpr int lanes = 5;
@@ -42,6 +43,7 @@ struct OddTiles {
   static Vector broadcast(float x) {
     return each([&](int) { return x; });
   }
+  static constexpr int row_columns(int rows) { return rows == 4 ? 2 : 3; }
   static Vector kept(Vector v) { return v; }
 
   static Vector add(Vector a, Vector b) {
@@ -81,6 +83,9 @@ struct OddTiles {
   static Vector zero_where(Mask mask, Vector v) { return select(mask, broadcast(0.0f), v); }
   static Vector load_boolean(const unsigned char* p) {
     return each([&](int i) { return p[i] != 0 ? 0.0f : -__builtin_inff(); });
+  }
+  static float sum(Vector a) {
+    return a.element[0] + a.element[1] + a.element[2] + a.element[3] + a.element[4];
   }
   static bool any(Mask mask) {
     return mask.element[0] || mask.element[1] || mask.element[2] || mask.element[3] ||

@@ -1,0 +1,189 @@
+#include "task.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace simdattn {
+namespace {
+
+template <class T>
+const T* element(const TensorView& view, std::int64_t batch, std::int64_t head, std::int64_t row) {
+  if (view.data == nullptr) return nullptr;
+  return static_cast<const T*>(view.data) + batch * view.stride[0] + head * view.stride[1] + row * view.stride[2];
+}
+
+template <class T>
+T* element(const MutableTensorView& view, std::int64_t batch, std::int64_t head, std::int64_t row) {
+  if (view.data == nullptr) return nullptr;
+  return static_cast<T*>(view.data) + batch * view.stride[0] + head * view.stride[1] + row * view.stride[2];
+}
+
+/// One batch entry, or one sequence of a ragged batch.
+struct Sequence {
+  std::int64_t batch;       ///< index along the batch axis of the tensors,
+  std::int64_t first_query; ///< and where the sequence begins along their seq axis
+  std::int64_t first_key;
+  std::int64_t query_count;
+  std::int64_t key_count;    ///< keys in memory,
+  std::int64_t query_length; ///< and what is used of each
+  std::int64_t key_length;
+  std::int64_t offset; ///< from a query's number to its position
+};
+
+Sequence sequence_at(const Problem& problem, std::int64_t index) {
+  Sequence sequence{index, 0, 0, problem.query_count, problem.key_count, 0, 0, 0};
+  if (problem.ragged()) {
+    sequence.batch = 0;
+    sequence.first_query = number_at(problem.query_starts, index, 0);
+    sequence.first_key = number_at(problem.kv_starts, index, 0);
+    sequence.query_count = number_at(problem.query_starts, index + 1, 0) - sequence.first_query;
+    sequence.key_count = number_at(problem.kv_starts, index + 1, 0) - sequence.first_key;
+  }
+  sequence.query_length =
+      std::min(sequence.query_count, number_at(problem.query_lengths, index, sequence.query_count));
+  sequence.key_length = std::min(sequence.key_count, number_at(problem.kv_lengths, index, sequence.key_count));
+  sequence.offset = problem.causal == Causal::bottom_right ? sequence.key_length - sequence.query_length
+                                                           : number_at(problem.query_offsets, index, 0);
+  return sequence;
+}
+
+/// The keys that a query may see by lengths, causality and window: [first_key, end_key).
+void set_visible(const Problem& problem, const Sequence& sequence, std::int64_t token, QueryRow* row) {
+  row->position = token + sequence.offset;
+  row->first_key = problem.window_left < 0 ? 0 : std::max<std::int64_t>(0, row->position - problem.window_left);
+  row->end_key = token < sequence.query_length ? sequence.key_length : 0;
+  if (problem.causal != Causal::none) row->end_key = std::min(row->end_key, row->position + 1);
+  if (problem.window_right >= 0) row->end_key = std::min(row->end_key, row->position + problem.window_right + 1);
+  if (row->first_key >= row->end_key) row->first_key = row->end_key = 0;
+}
+
+std::size_t element_size(MaskKind kind) { return kind == MaskKind::boolean ? sizeof(bool) : sizeof(float); }
+
+/// A number for each head, such as a slope; 0 where there is none.
+float for_head(const TensorView& view, std::int64_t index, std::int64_t head) {
+  const float* number = element<float>(view, index, head, 0);
+  return number == nullptr ? 0.0f : *number;
+}
+
+QueryRow make_row(const Problem& problem, const Sequence& sequence, std::int64_t index, std::int64_t kv_head,
+                  std::int64_t packed_row) {
+  const std::int64_t token = packed_row / problem.group;
+  const std::int64_t head = kv_head * problem.group + packed_row % problem.group;
+  const std::int64_t in_tensor = sequence.first_query + token;
+  QueryRow row;
+  row.query = element<float>(problem.query, sequence.batch, head, in_tensor);
+  row.output = element<float>(problem.output, sequence.batch, head, in_tensor);
+  row.lse = element<float>(problem.lse, sequence.batch, head, in_tensor);
+  row.weights = element<float>(problem.weights, sequence.batch, head, in_tensor);
+  row.mask = nullptr;
+  if (problem.mask_kind != MaskKind::none) {
+    const TensorView& mask = problem.mask;
+    const std::int64_t offset =
+        sequence.batch * mask.stride[0] + head * mask.stride[1] + in_tensor * mask.stride[2];
+    row.mask = static_cast<const std::byte*>(mask.data) + offset * static_cast<std::int64_t>(element_size(problem.mask_kind));
+  }
+  row.slope = for_head(problem.alibi_slopes, index, head);
+  row.sink = for_head(problem.sinks, index, head);
+  set_visible(problem, sequence, token, &row);
+  return row;
+}
+
+KernelScratch make_scratch(const ScratchLayout& layout, std::byte* base) {
+  const auto floats = [&](std::size_t offset) { return reinterpret_cast<float*>(base + offset); };
+  KernelScratch scratch{};
+  scratch.query = floats(layout.query);
+  scratch.output = floats(layout.output);
+  scratch.scores = floats(layout.scores);
+  scratch.row_max = floats(layout.row_max);
+  scratch.row_sum = floats(layout.row_sum);
+  scratch.tile_max = floats(layout.tile_max);
+  scratch.mask = floats(layout.mask);
+  scratch.key = base + layout.key;
+  scratch.value = base + layout.value;
+  return scratch;
+}
+
+KeySegment make_segment(const TensorView& key, const TensorView& value, const Sequence& sequence,
+                        std::int64_t kv_head, std::int64_t count, bool gather_key, bool gather_value) {
+  return {element<float>(key, sequence.batch, kv_head, sequence.first_key),
+          element<float>(value, sequence.batch, kv_head, sequence.first_key),
+          count,
+          key.stride[2],
+          key.stride[3],
+          value.stride[2],
+          value.stride[3],
+          gather_key,
+          gather_value};
+}
+
+ScoreSteps make_steps(const Problem& problem, std::int64_t index, std::int64_t kv_head, std::int64_t first_row) {
+  ScoreSteps steps{};
+  steps.softcap = problem.softcap;
+  steps.slopes = problem.alibi_slopes.data != nullptr;
+  steps.modifier = problem.modifier;
+  steps.mask = problem.mask_kind;
+  steps.mask_stride = problem.mask.stride[3];
+  steps.sinks = problem.sinks.data != nullptr;
+  steps.batch = index;
+  steps.first_head = kv_head * problem.group;
+  steps.group = problem.group;
+  steps.first_row = first_row;
+  return steps;
+}
+
+/// Weights of a ragged batch have a column for each key of the longest sequence; those past a shorter one's end hold
+/// what an excluded key has.
+void fill_past_end(const Problem& problem, const AttentionBlock& block, const QueryRow* rows) {
+  const float absent = problem.value.data == nullptr ? -std::numeric_limits<float>::infinity() : 0.0f;
+  for (int r = 0; r < block.row_count; ++r) {
+    for (std::int64_t key = block.key_count; key < problem.key_count; ++key) {
+      rows[r].weights[key * problem.weights.stride[3]] = absent;
+    }
+  }
+}
+
+} // namespace
+
+Task::Task(const Problem& problem, const Plan& plan, const TileSizes& tiles, std::int64_t unit, std::byte* scratch)
+    : problem_(problem), rows_(reinterpret_cast<QueryRow*>(scratch + plan.layout.rows)) {
+  const std::int64_t index = unit / plan.row_blocks / problem.kv_heads;
+  const std::int64_t kv_head = unit / plan.row_blocks % problem.kv_heads;
+  // Causal: later rows see more keys, and the longest tasks of a head go first.
+  const std::int64_t position = unit % plan.row_blocks;
+  const std::int64_t row_block = problem.causal == Causal::none ? position : plan.row_blocks - 1 - position;
+  const std::int64_t first_row = row_block * plan.row_block;
+  const Sequence sequence = sequence_at(problem, index);
+  const std::int64_t packed_rows = sequence.query_count * problem.group;
+  const std::int64_t row_count = std::min<std::int64_t>(plan.row_block, packed_rows - first_row);
+  if (row_count <= 0) return;
+  block.row_count = static_cast<int>(row_count);
+  for (int r = 0; r < block.row_count; ++r) rows_[r] = make_row(problem, sequence, index, kv_head, first_row + r);
+  if (problem.past_count > 0) {
+    segments_[block.segment_count++] = make_segment(problem.past_key, problem.past_value, sequence, kv_head,
+                                                    problem.past_count, plan.gather_past_key, plan.gather_past_value);
+  }
+  segments_[block.segment_count++] =
+      make_segment(problem.key, problem.value, sequence, kv_head, sequence.key_count - problem.past_count,
+                   plan.gather_key, plan.gather_value);
+  chunks = cut_keys(problem, tiles, packed_rows, sequence.key_count);
+  block.rows = rows_;
+  block.query_dim_stride = problem.query.stride[3];
+  block.output_dim_stride = problem.output.stride[3];
+  block.weights_stride = problem.weights.stride[3];
+  block.segments = segments_;
+  block.key_count = block.end_key = sequence.key_count;
+  block.dim = problem.dim;
+  block.value_dim = problem.value_dim;
+  block.scale = problem.scale;
+  block.key_block = plan.key_block;
+  block.by_rows = few_rows(problem, tiles, packed_rows);
+  block.steps = make_steps(problem, index, kv_head, first_row);
+  block.stage = problem.stage;
+  block.scratch = make_scratch(plan.layout, scratch);
+}
+
+void Task::finish() {
+  if (problem_.ragged() && problem_.weights.data != nullptr) fill_past_end(problem_, block, rows_);
+}
+
+} // namespace simdattn
