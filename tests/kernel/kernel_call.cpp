@@ -96,11 +96,14 @@ AttentionBlock KernelCall::block(const TestTensor& source) {
       return static_cast<float*>(view.data) + r * view.stride[2];
     };
     const TensorView query = source.view();
-    rows_.push_back({static_cast<const float*>(query.data) + r * query.stride[2],
-                     at(output.mutable_view()), want_lse ? at(lse.mutable_view()) : nullptr,
-                     want_weights ? at(weights.mutable_view()) : nullptr,
-                     intervals[static_cast<std::size_t>(r)].first,
-                     intervals[static_cast<std::size_t>(r)].end});
+    QueryRow row{};
+    row.query = static_cast<const float*>(query.data) + r * query.stride[2];
+    row.output = at(output.mutable_view());
+    row.lse = want_lse ? at(lse.mutable_view()) : nullptr;
+    row.weights = want_weights ? at(weights.mutable_view()) : nullptr;
+    row.first_key = intervals[static_cast<std::size_t>(r)].first;
+    row.end_key = intervals[static_cast<std::size_t>(r)].end;
+    rows_.push_back(row);
   }
   segments_ = segments();
   AttentionBlock block{};
@@ -112,6 +115,8 @@ AttentionBlock KernelCall::block(const TestTensor& source) {
   block.segments = segments_.data();
   block.segment_count = static_cast<int>(segments_.size());
   block.key_count = description_.keys;
+  block.end_key = description_.keys;
+  block.stage = ScoreStage::masked;
   block.dim = description_.dim;
   block.value_dim = description_.value_dim;
   block.scale = description_.scale;

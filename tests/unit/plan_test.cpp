@@ -68,7 +68,8 @@ TEST_P(PlanTest, cuts_the_same_for_every_number_of_threads_batch_and_heads) {
           EXPECT_EQ(other.row_block, one.row_block);
           EXPECT_EQ(other.key_block, one.key_block);
           EXPECT_EQ(other.row_blocks, one.row_blocks);
-          EXPECT_EQ(other.tasks, batch * heads * one.row_blocks);
+          EXPECT_EQ(other.units, batch * heads * one.row_blocks);
+          EXPECT_EQ(other.chunks, one.chunks);
         }
   }
 }
