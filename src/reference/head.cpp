@@ -1,85 +1,105 @@
 #include "head.hpp"
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
 #include <limits>
-#include <utility>
+#include <vector>
 
 namespace simdattn::reference {
 namespace {
 
-double load(const TensorView& tensor, std::int64_t batch, std::int64_t head, std::int64_t i,
-            std::int64_t d) {
-  const std::int64_t offset = batch * tensor.stride[0] + head * tensor.stride[1] +
-                              i * tensor.stride[2] + d * tensor.stride[3];
-  return static_cast<const float*>(tensor.data)[offset];
-}
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
-double as_f32_range(double score) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  return std::abs(score) > FLT_MAX ? std::copysign(infinity, score) : score;
+// The rows of `past`, when there are any, and after them the sequence's rows of `present`.
+Matrix past_and_present(const TensorView& past, const TensorView& present, const Sequence& sequence,
+                        std::int64_t head) {
+  if (past.data == nullptr)
+    return slice(present, sequence.batch, head, sequence.first_key, sequence.key_count);
+  Matrix rows = slice(past, sequence.batch, head);
+  append(rows, slice(present, sequence.batch, head));
+  return rows;
 }
 
 } // namespace
-
-Matrix slice(const TensorView& tensor, std::int64_t batch, std::int64_t head) {
-  Matrix matrix{tensor.size[2], tensor.size[3], {}};
-  matrix.elements.reserve(static_cast<std::size_t>(matrix.rows * matrix.columns));
-  for (std::int64_t i = 0; i < matrix.rows; ++i)
-    for (std::int64_t d = 0; d < matrix.columns; ++d)
-      matrix.elements.push_back(load(tensor, batch, head, i, d));
-  return matrix;
-}
-
-Matrix transposed_slice(const TensorView& tensor, std::int64_t batch, std::int64_t head) {
-  TensorView transposed = tensor;
-  std::swap(transposed.size[2], transposed.size[3]);
-  std::swap(transposed.stride[2], transposed.stride[3]);
-  return slice(transposed, batch, head);
-}
 
 std::int64_t kv_head(std::int64_t head, std::int64_t heads, std::int64_t kv_heads) noexcept {
   return head / (heads / kv_heads);
 }
 
-HeadScores::HeadScores(const AttentionTensors& tensors, const AttentionOptions& options,
-                       std::int64_t batch, std::int64_t head)
-    : query_(slice(tensors.query, batch, head)),
-      transposed_key_(transposed_slice(tensors.key, batch,
-                                       kv_head(head, tensors.query.size[1], tensors.key.size[1]))),
-      scale_(options.scale ? double{*options.scale}
-                           : 1.0 / std::sqrt(static_cast<double>(query_.columns))),
-      causal_(options.causal) {}
-
-bool HeadScores::visible(std::int64_t i, std::int64_t j) const noexcept {
-  switch (causal_) {
-  case Causal::none:
-    return true;
-  case Causal::top_left:
-    return j <= i;
-  case Causal::bottom_right:
-    return j <= i + key_count() - query_count();
-  }
-  return false;
+Matrix values_of(const AttentionTensors& tensors, const Sequence& sequence, std::int64_t head) {
+  return past_and_present(tensors.past_value, tensors.value, sequence,
+                          kv_head(head, tensors.query.size[1], tensors.value.size[1]));
 }
 
-void HeadScores::row(std::int64_t i, double* scores) const {
-  const std::int64_t keys = key_count();
+HeadScores::HeadScores(const AttentionTensors& tensors, const AttentionOptions& options,
+                       const Sequence& sequence, std::int64_t head)
+    : tensors_(tensors), options_(options), sequence_(sequence), head_(head),
+      query_(
+          slice(tensors.query, sequence.batch, head, sequence.first_query, sequence.query_count)),
+      transposed_key_(
+          transposed(past_and_present(tensors.past_key, tensors.key, sequence,
+                                      kv_head(head, tensors.query.size[1], tensors.key.size[1])))),
+      scale_(options.scale ? double{*options.scale}
+                           : 1.0 / std::sqrt(static_cast<double>(query_.columns))) {}
+
+double HeadScores::mask_at(std::int64_t i, std::int64_t j) const noexcept {
+  return broadcast_element(tensors_.mask, sequence_.batch, head_, sequence_.first_query + i, j);
+}
+
+bool HeadScores::visible(std::int64_t i, std::int64_t j) const noexcept {
+  if (!sequence_.allows(i, j)) return false;
+  if (tensors_.mask.data == nullptr) return true;
+  return tensors_.mask.type == DataType::boolean ? mask_at(i, j) != 0 : mask_at(i, j) != -infinity;
+}
+
+double HeadScores::sink() const noexcept {
+  if (tensors_.sinks.data == nullptr) return -infinity;
+  return broadcast_element(tensors_.sinks, sequence_.index, head_);
+}
+
+void HeadScores::row(std::int64_t i, ScoreStage stage, double raw_error, Score* scores) const {
+  const std::int64_t keys = sequence_.key_count;
   const double* query = query_.row(i);
-  std::fill(scores, scores + keys, 0.0);
+  std::vector<double> products(static_cast<std::size_t>(keys));
   for (std::int64_t d = 0; d < query_.columns; ++d) {
     const double* key = transposed_key_.row(d);
     for (std::int64_t j = 0; j < keys; ++j)
-      scores[j] += query[d] * key[j];
+      products[j] += query[d] * key[j];
   }
-  for (std::int64_t j = 0; j < keys; ++j)
-    scores[j] =
-        visible(i, j) ? as_f32_range(scale_ * scores[j]) : -std::numeric_limits<double>::infinity();
+  const auto cap = static_cast<double>(options_.softcap);
+  for (std::int64_t j = 0; j < keys; ++j) {
+    scores[j] = {in_f32_range(scale_ * products[j]), raw_error};
+    if (stage != ScoreStage::raw && cap > 0) scores[j] = softcapped(scores[j], cap);
+  }
+  if (stage == ScoreStage::masked) mask_row(i, scores);
+}
+
+void HeadScores::mask_row(std::int64_t i, Score* scores) const {
+  const std::int64_t keys = sequence_.key_count;
+  if (tensors_.alibi_slopes.data != nullptr) {
+    const double slope = broadcast_element(tensors_.alibi_slopes, sequence_.index, head_);
+    for (std::int64_t j = 0; j < keys; ++j)
+      scores[j] = biased(scores[j], slope * static_cast<double>(sequence_.distance(i, j)));
+  }
+  if (options_.modifier.modify != nullptr) {
+    ScoreTile tile{};
+    tile.batch = sequence_.index;
+    tile.head = head_;
+    tile.first_row = i;
+    tile.key_count = keys;
+    modify(options_.modifier, tile, scores);
+  }
+  const bool additive = tensors_.mask.data != nullptr && tensors_.mask.type != DataType::boolean;
+  for (std::int64_t j = 0; j < keys; ++j) {
+    if (!visible(i, j))
+      scores[j] = {-infinity, 0};
+    else if (additive)
+      scores[j] = masked(scores[j], mask_at(i, j));
+  }
 }
 
 void HeadScores::magnitudes(std::int64_t i, double* magnitudes) const {
-  const std::int64_t keys = key_count();
+  const std::int64_t keys = sequence_.key_count;
   const double* query = query_.row(i);
   std::fill(magnitudes, magnitudes + keys, 0.0);
   for (std::int64_t d = 0; d < query_.columns; ++d) {

@@ -1,55 +1,61 @@
 #pragma once
-// One head of a call as the oracle sees it: its tensors in double, and what every key of a row
-// scores. The options that decide a score or hide a key are all here.
+// One query head of one sequence as the oracle sees it: its tensors in double, and what every key
+// of a row scores at every stage.
 
-#include "simdattn/attention.hpp"
+#include "elements.hpp"
+#include "score_steps.hpp"
+#include "sequence.hpp"
+#include "simdattn/staged.hpp"
 
 #include <cstdint>
-#include <vector>
 
 namespace simdattn::reference {
 
-/// A dense row-major matrix.
-struct Matrix {
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::vector<double> elements;
+/// The key/value head that query head `head` uses.
+std::int64_t kv_head(std::int64_t head, std::int64_t heads, std::int64_t kv_heads) noexcept;
 
-  double* row(std::int64_t index) noexcept { return elements.data() + index * columns; }
-  const double* row(std::int64_t index) const noexcept { return elements.data() + index * columns; }
-};
+/// All values of a sequence that query head `head` uses, past ones first.
+Matrix values_of(const AttentionTensors& tensors, const Sequence& sequence, std::int64_t head);
 
-/// One [seq, dim] slice of an f32 tensor; the other, transposed, is [dim, seq].
-Matrix slice(const TensorView& tensor, std::int64_t batch, std::int64_t head);
-Matrix transposed_slice(const TensorView& tensor, std::int64_t batch, std::int64_t head);
-
-/// The scores of one query head of one batch entry.
+/// The scores of one query head of one sequence. Refers to the arguments it was made from.
 class HeadScores {
 public:
-  HeadScores(const AttentionTensors& tensors, const AttentionOptions& options, std::int64_t batch,
-             std::int64_t head);
+  HeadScores(const AttentionTensors& tensors, const AttentionOptions& options,
+             const Sequence& sequence, std::int64_t head);
 
-  std::int64_t query_count() const noexcept { return query_.rows; }
-  std::int64_t key_count() const noexcept { return transposed_key_.columns; }
-  double scale() const noexcept { return scale_; }
-
-  /// Whether query `i` sees key `j`.
+  /// Whether query `i` sees key `j`: lengths, causal, window and mask all let it.
   bool visible(std::int64_t i, std::int64_t j) const noexcept;
-  /// Writes the score of every key of row `i`: −inf where the key is not visible. A score that f32
-  /// can't hold is infinite, since scores are f32 in the library.
-  void row(std::int64_t i, double* scores) const;
+  /// Writes the score of every key of row `i` at a stage, given how far raw scores may be off. At
+  /// the last stage it is −inf where the key is not visible; before that every key has one.
+  void row(std::int64_t i, ScoreStage stage, double raw_error, Score* scores) const;
   /// Writes |scale| · Σ_d |q_d · k_d| of every key of row `i`, visible or not: what the rounding of
-  /// a score grows with.
+  /// a raw score grows with.
   void magnitudes(std::int64_t i, double* magnitudes) const;
+  /// The score of the head's sink; −inf without one.
+  double sink() const noexcept;
 
 private:
+  double mask_at(std::int64_t i, std::int64_t j) const noexcept;
+  void mask_row(std::int64_t i, Score* scores) const;
+
+  const AttentionTensors& tensors_;
+  const AttentionOptions& options_;
+  const Sequence& sequence_;
+  std::int64_t head_;
   Matrix query_;
   Matrix transposed_key_;
   double scale_;
-  Causal causal_;
 };
 
-/// The key/value head that query head `head` of `heads` uses.
-std::int64_t kv_head(std::int64_t head, std::int64_t heads, std::int64_t kv_heads) noexcept;
+/// body(sequence, head, scores, first_row) for every head of every sequence; `first_row` is where
+/// its rows begin in the dense results.
+template <class Body>
+void for_each_head(const AttentionTensors& tensors, const AttentionOptions& options, Body&& body) {
+  const std::int64_t heads = tensors.query.size[1], queries = tensors.query.size[2];
+  for (const Sequence& sequence : sequences_of(tensors, options))
+    for (std::int64_t head = 0; head < heads; ++head)
+      body(sequence, head, HeadScores(tensors, options, sequence, head),
+           (sequence.batch * heads + head) * queries + sequence.first_query);
+}
 
 } // namespace simdattn::reference

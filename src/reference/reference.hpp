@@ -3,22 +3,23 @@
 // kernels, which share no code with it. Linked by tests, tools and benchmarks; not part of the
 // library.
 
-#include "simdattn/attention.hpp"
+#include "simdattn/staged.hpp"
 
 #include <vector>
 
 namespace simdattn::reference {
 
-/// Dense results in [batch, heads, seq, …] order.
+/// Dense results in [batch, heads, seq, …] order; of a ragged batch in [1, heads, tokens, …] order.
+/// `columns` is Lkv, or the keys of the longest sequence: what a shorter one lacks is excluded.
 struct Expected {
   std::vector<double> output;  ///< [B, Hq, Lq, Dv]
   std::vector<double> lse;     ///< [B, Hq, Lq]
-  std::vector<double> weights; ///< [B, Hq, Lq, Lkv]
-  std::vector<double> scores;  ///< [B, Hq, Lq, Lkv]; −inf where a key is excluded
+  std::vector<double> weights; ///< [B, Hq, Lq, columns]
+  std::vector<double> scores; ///< [B, Hq, Lq, columns], as the softmax takes them; −inf: excluded
 };
 
-/// Rounding of one call that any correct f32 implementation may show: docs/numerics.md derives it.
-struct Tolerance {
+/// Rounding that any correct f32 implementation may show.
+struct Bounds {
   double output = 0;  ///< |error| of an output element
   double weights = 0; ///< |error| of a weight
   double scores = 0;  ///< |error| of a score
@@ -27,13 +28,32 @@ struct Tolerance {
   double lse(double value) const noexcept;
 };
 
+/// The bounds of a whole call, and beside them those of each row, in the order of Expected::lse: a
+/// row where a mask drowns the scores has large ones, and the others don't. A row that sees no key
+/// has output and weights of exactly 0. tolerance.cpp derives them.
+struct Tolerance : Bounds {
+  std::vector<Bounds> rows;
+};
+
 /// Computes every result of a call; `tensors.output`, `lse` and `weights` are not looked at. The
-/// arguments must be ones that the library accepts.
+/// arguments must be ones that the library accepts. A score modifier is called on whole rows of one
+/// query.
 Expected attention(const AttentionTensors& tensors, const AttentionOptions& options);
 
-/// The bound for the same call. NaN and infinities in the tensors, and keys that no query sees,
+/// The bounds of the same call. NaN and infinities in the tensors, and keys that no query sees,
 /// don't count.
 Tolerance tolerance(const AttentionTensors& tensors, const AttentionOptions& options);
+/// The same, when attention() was computed already.
+Tolerance tolerance(const AttentionTensors& tensors, const AttentionOptions& options,
+                    const Expected& expected);
+
+/// Scores at one stage, [B, Hq, Lq, columns], and what each may be off by. Before the last stage
+/// excluded keys have a score like others; −inf stands only where a ragged sequence has no key.
+struct Scores {
+  std::vector<double> values;
+  std::vector<double> errors;
+};
+Scores scores(const AttentionTensors& tensors, const AttentionOptions& options, ScoreStage stage);
 
 /// The softmax along the last axis of [B, H, Lq, Lkv], dense in the same order.
 std::vector<double> softmax(const TensorView& scores);
