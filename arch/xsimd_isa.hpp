@@ -32,7 +32,8 @@ struct XsimdIsa {
 
   static Mask less(Vector a, Vector b) { return a < b; }
   static Mask not_less(Vector a, Vector b) { return !(a < b); }
-  static Mask is_nan(Vector a) { return a != a; }
+  // xsimd 8's != is false for NaN.
+  static Mask is_nan(Vector a) { return !(a == a); }
   static Mask either(Mask a, Mask b) { return a | b; }
   static Vector select(Mask mask, Vector a, Vector b) { return xsimd::select(mask, a, b); }
   /// 0 where the mask is set, else v.

@@ -51,15 +51,15 @@ void Call::poison_unseen(Random& random) {
 }
 
 void Call::poison_anywhere(Random& random) {
-  StridedMemory<float>* const tensors[] = {&query_,    &key_,        &value_,
-                                           &past_key_, &past_value_, &additive_mask_};
+  // Not both: whether NaN in the mask or a computed score of −inf wins is nobody's promise.
+  const bool in_mask = additive_mask_.present() && random.chance(30);
+  StridedMemory<float>* const tensors[] = {&query_, &key_, &value_, &past_key_, &past_value_};
   for (std::int64_t count = random.between(1, 3); count > 0; --count) {
-    StridedMemory<float>& tensor = *random.pick(tensors);
+    StridedMemory<float>& tensor = in_mask ? additive_mask_ : *random.pick(tensors);
     const Sizes& size = tensor.size();
-    if (!tensor.present() || size[0] * size[1] * size[2] * size[3] == 0) continue;
-    const bool mask = &tensor == &additive_mask_;
+    if (size[0] * size[1] * size[2] * size[3] == 0) continue;
     tensor.at(random.below(size[0]), random.below(size[1]), random.below(size[2]),
-              random.below(size[3])) = mask ? NAN : random.pick({NAN, NAN, INFINITY, -INFINITY});
+              random.below(size[3])) = in_mask ? NAN : random.pick({NAN, NAN, INFINITY, -INFINITY});
   }
 }
 

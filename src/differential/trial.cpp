@@ -43,14 +43,15 @@ struct Demand {
 
 // What is wrong with one result; `demand_at` is told the place in dense order.
 std::string check(const char* name, const StridedMemory<float>& actual,
-                  const std::function<Demand(std::size_t)>& demand_at) {
+                  const std::function<Demand(std::size_t)>& demand_at,
+                  bool (*agree)(float, double, double) = reference::agrees) {
   if (!actual.present()) return "";
   std::ostringstream text;
   std::size_t index = 0, wrong = 0;
   for_each_index(actual.size(), [&](auto b, auto h, auto i, auto d) {
     const Demand demand = demand_at(index++);
     const float value = actual.at(b, h, i, d);
-    if (!is_untouched(value) && reference::agrees(value, demand.value, demand.tolerance)) return;
+    if (!is_untouched(value) && agree(value, demand.value, demand.tolerance)) return;
     if (++wrong > 3) return;
     text << name << '[' << b << "][" << h << "][" << i << "][" << d << "] is ";
     if (is_untouched(value))
@@ -126,17 +127,17 @@ std::string Trial::check_results() const {
   const auto value_dim = static_cast<std::size_t>(call_.description().value_dim);
   if (call_.description().stage)
     return check("scores", call_.weights, [&](std::size_t n) -> Demand {
-      const double value = scores_.values[n];
-      return {value, std::isinf(value) ? 0 : scores_.errors[n]};
+      return {scores_.values[n], scores_.errors[n]};
     });
-  return check("output", call_.output,
-               [&](std::size_t n) -> Demand {
-                 return {expected_.output[n], tolerance_.rows[n / value_dim].output};
-               }) +
+  return check(
+             "output", call_.output,
+             [&](std::size_t n) -> Demand {
+               return {expected_.output[n], tolerance_.rows[n / value_dim].output};
+             },
+             reference::output_agrees) +
          check("lse", call_.lse,
                [&](std::size_t n) -> Demand {
-                 const double value = expected_.lse[n];
-                 return {value, std::isinf(value) ? 0 : tolerance_.rows[n].lse(value)};
+                 return {expected_.lse[n], tolerance_.rows[n].lse(expected_.lse[n])};
                }) +
          check("weights", call_.weights, [&](std::size_t n) -> Demand {
            const double value = expected_.weights[n];

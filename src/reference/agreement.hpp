@@ -5,14 +5,18 @@
 
 namespace simdattn::reference {
 
-/// Whether `actual` is within `tolerance` of `expected`; a tolerance of 0 asks for equality. NaN
-/// asks for NaN, and an infinity for itself where the tolerance is 0, else for anything that is not
-/// finite: an infinity of V times a weight that f32 rounds to 0 is NaN. NaN or infinite on one side
-/// only never agrees.
+/// Whether `actual` is within `tolerance` of `expected`. NaN and infinities agree with themselves
+/// alone.
 inline bool agrees(float actual, double expected, double tolerance) noexcept {
   if (std::isnan(expected)) return std::isnan(actual);
-  if (std::isinf(expected)) return tolerance == 0 ? actual == expected : !std::isfinite(actual);
+  if (std::isinf(expected)) return actual == expected;
   return std::abs(static_cast<double>(actual) - expected) <= tolerance;
+}
+
+/// The same for an element of the output, where an infinity agrees with anything that is not
+/// finite: an infinity of V times a weight that f32 rounds to 0 is NaN.
+inline bool output_agrees(float actual, double expected, double tolerance) noexcept {
+  return std::isinf(expected) ? !std::isfinite(actual) : agrees(actual, expected, tolerance);
 }
 
 } // namespace simdattn::reference

@@ -1,5 +1,7 @@
 #include "comparison.hpp"
 
+#include "reference/agreement.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <sstream>
@@ -20,10 +22,8 @@ std::string place(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t d
 
 bool fulfils(float actual, const Demand& demand) noexcept {
   if (is_untouched(actual)) return false;
-  if (std::isnan(demand.value)) return std::isnan(actual);
-  if (std::isinf(demand.value))
-    return demand.tolerance == 0 ? actual == demand.value : !std::isfinite(actual);
-  return std::abs(actual - demand.value) <= demand.tolerance;
+  const auto agree = demand.tolerance == 0 ? reference::agrees : reference::output_agrees;
+  return agree(actual, demand.value, demand.tolerance);
 }
 
 ::testing::AssertionResult elements_fulfil(const TestTensor& actual,
