@@ -97,14 +97,16 @@ Status measure(const std::function<Status()>& call, const Work& work, double sec
   const auto wanted = std::max(1L, std::lround(seconds / total));
   std::vector<Slice> slices;
   const auto undisturbed = [](const Slice& slice) { return !slice.disturbed; };
-  while (static_cast<long>(slices.size()) < 4 * wanted &&
-         std::count_if(slices.begin(), slices.end(), undisturbed) < wanted) {
+  double spent = 0;
+  do {
     const long before = interruptions();
     if (Status status = time_calls(call, calls, &total); !status.ok()) return status;
     const bool disturbed = interruptions() != before;
     slices.push_back({total / static_cast<double>(calls),
                       fma_gflops(work.isa, work.threads, std::max(1e-3, total / 20)), disturbed});
-  }
+    spent += total;
+  } while (spent < 4 * seconds &&
+           std::count_if(slices.begin(), slices.end(), undisturbed) < wanted);
   *figure = summarise(slices, work);
   return {};
 }
