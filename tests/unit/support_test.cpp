@@ -89,7 +89,6 @@ TEST(Comparison, finds_each_kind_of_wrong_result) {
 }
 
 TEST(GuardedBufferDeathTest, ends_the_program_one_byte_outside) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
   const GuardedBuffer back(100, Placement::back), front(100, Placement::front),
       empty(0, Placement::back);
   back.data()[0] = back.data()[99] = front.data()[0] = front.data()[99] = std::byte{1};
