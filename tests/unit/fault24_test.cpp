@@ -37,7 +37,7 @@ TEST_P(Fault24_unknown_cache_sizes, give_the_same_results) {
     const std::size_t bytes =
         (plan.workspace_bytes + scratch_alignment - 1) / scratch_alignment * scratch_alignment;
     const GuardedBuffer workspace(bytes, Placement::back);
-    execute(problem, plan, table().fused, workspace.data(), {});
+    execute(problem, plan, table(), &KernelTable::fused, workspace.data(), {});
     EXPECT_TRUE(is_correct(call)) << c;
   }
 }
