@@ -48,13 +48,20 @@ bool fulfils(float actual, const Demand& demand) noexcept {
   return failure << "\n  " << mismatches << " of " << index << " elements are wrong";
 }
 
+namespace {
+
+// The number of elements in a row, to find an element's row by.
+std::size_t row_length(const TestTensor& tensor) {
+  return static_cast<std::size_t>(std::max<std::int64_t>(tensor.shape().dim, 1));
+}
+
+} // namespace
+
 ::testing::AssertionResult output_matches(const TestTensor& output,
                                           const reference::Expected& expected,
                                           const reference::Tolerance& tolerance) {
-  const auto dim = static_cast<std::size_t>(std::max<std::int64_t>(output.shape().dim, 1));
-  return elements_fulfil(output, [&](std::size_t index) -> Demand {
-    const bool sees_nothing = expected.lse[index / dim] == -INFINITY;
-    return {expected.output[index], sees_nothing ? 0 : tolerance.output};
+  return elements_fulfil(output, [&, dim = row_length(output)](std::size_t index) -> Demand {
+    return {expected.output[index], tolerance.rows[index / dim].output};
   });
 }
 
@@ -62,25 +69,25 @@ bool fulfils(float actual, const Demand& demand) noexcept {
                                        const reference::Tolerance& tolerance) {
   return elements_fulfil(lse, [&](std::size_t index) -> Demand {
     const double value = expected.lse[index];
-    return {value, std::isinf(value) ? 0 : tolerance.lse(value)};
+    return {value, std::isinf(value) ? 0 : tolerance.rows[index].lse(value)};
   });
 }
 
 ::testing::AssertionResult weights_match(const TestTensor& weights,
                                          const reference::Expected& expected,
                                          const reference::Tolerance& tolerance) {
-  return elements_fulfil(weights, [&](std::size_t index) -> Demand {
+  return elements_fulfil(weights, [&, keys = row_length(weights)](std::size_t index) -> Demand {
     const double value = expected.weights[index];
-    return {value, value == 0 ? 0 : tolerance.weights};
+    return {value, value == 0 ? 0 : tolerance.rows[index / keys].weights};
   });
 }
 
 ::testing::AssertionResult scores_match(const TestTensor& scores,
                                         const reference::Expected& expected,
                                         const reference::Tolerance& tolerance) {
-  return elements_fulfil(scores, [&](std::size_t index) -> Demand {
+  return elements_fulfil(scores, [&, keys = row_length(scores)](std::size_t index) -> Demand {
     const double value = expected.scores[index];
-    return {value, std::isinf(value) ? 0 : tolerance.scores};
+    return {value, std::isinf(value) ? 0 : tolerance.rows[index / keys].scores};
   });
 }
 

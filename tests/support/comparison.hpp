@@ -26,8 +26,8 @@ bool fulfils(float actual, const Demand& demand) noexcept;
 ::testing::AssertionResult elements_fulfil(const TestTensor& actual,
                                            const std::function<Demand(std::size_t)>& demand_at);
 
-/// Compares a result with the oracle's. A row that sees no key must be exactly 0 and its
-/// log-sum-exp −inf; a weight that the oracle has as 0 must be exactly 0.
+/// Compares a result with the oracle's, by the bounds of each row. A row that sees no key must be
+/// exactly 0 and its log-sum-exp −inf; a weight that the oracle has as 0 must be exactly 0.
 ::testing::AssertionResult output_matches(const TestTensor& output,
                                           const reference::Expected& expected,
                                           const reference::Tolerance& tolerance);

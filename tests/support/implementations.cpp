@@ -30,9 +30,11 @@ std::vector<const Implementation*> supported_implementations() {
   return supported;
 }
 
-void ImplementationTest::SetUp() {
-  if (!implementation_supported(implementation()))
-    GTEST_SKIP() << "this CPU can't run " << implementation_name(implementation());
+void skip_where_unsupported(const Implementation* implementation) {
+  if (!implementation_supported(implementation))
+    GTEST_SKIP() << "this CPU can't run " << implementation_name(implementation);
 }
+
+void ImplementationTest::SetUp() { skip_where_unsupported(implementation()); }
 
 } // namespace simdattn::test

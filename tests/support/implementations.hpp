@@ -15,6 +15,9 @@ std::vector<const Implementation*> every_implementation();
 /// Those of them that this CPU runs.
 std::vector<const Implementation*> supported_implementations();
 
+/// Skips the running test, visibly, where the CPU can't run `implementation`. For SetUp().
+void skip_where_unsupported(const Implementation* implementation);
+
 /// A test of one implementation, which is the parameter. Skipped, visibly, where the CPU can't run
 /// it.
 class ImplementationTest : public ::testing::TestWithParam<const Implementation*> {

@@ -60,7 +60,7 @@ void TestProblem::fill_from(const TestProblem& other) {
 }
 
 AttentionTensors TestProblem::tensors() {
-  AttentionTensors tensors;
+  AttentionTensors tensors = others;
   tensors.query = query.view();
   tensors.key = key.view();
   tensors.value = value.view();
@@ -99,7 +99,8 @@ reference::Tolerance TestProblem::tolerance() {
 }
 
 ::testing::AssertionResult is_correct(TestProblem& problem, const reference::Expected& expected) {
-  const reference::Tolerance tolerance = problem.tolerance();
+  const reference::Tolerance tolerance =
+      reference::tolerance(problem.tensors(), problem.description.options, expected);
   const auto part = [&](const char* name, const ::testing::AssertionResult& result) {
     return ::testing::AssertionFailure()
            << name << " of " << problem.description << ": " << result.message();

@@ -41,6 +41,7 @@ struct TestProblem {
   /// Query, key and value of another problem whose shapes are the same.
   void fill_from(const TestProblem& other);
 
+  /// The call's tensors: `others`, and those of the problem itself.
   AttentionTensors tensors();
   /// The call, with a workspace of exactly the size asked for, between guard pages and full of NaN.
   /// `context` decides the rest; the number of threads comes from the case when it says none.
@@ -50,6 +51,8 @@ struct TestProblem {
   reference::Tolerance tolerance();
 
   AttentionCase description;
+  /// Mask, lengths and the like, when the test wants some. It keeps what they refer to.
+  AttentionTensors others;
   TestTensor query, key, value, output, lse, weights;
 };
 
