@@ -44,7 +44,7 @@ struct AttentionTensors {
   /// Optional, [B, Hkv, Lpast, D] and [B, Hkv, Lpast, Dv], both or neither: keys and values that come before key and
   /// value, without copying them together.
   TensorView past_key;
-  TensorView past_value;
+  TensorView past_value; ///< see past_key
   TensorView kv_lengths;    ///< optional, [B] i64: keys from this number on are excluded; in 0 … Lkv
   TensorView query_lengths; ///< optional, [B] i64: queries from this number on see no key; in 0 … Lq
   TensorView query_offsets; ///< optional, [B] i64, not with bottom_right: see Causal; 0 when absent
@@ -61,46 +61,51 @@ struct AttentionTensors {
   /// place of B, the sequence's own lengths in the place of Lq and Lkv, and key numbers that begin at 0 in each. weights
   /// and mask are [1, Hq, all queries, longest key sequence]. Not together with past_key.
   TensorView query_starts;
-  TensorView kv_starts;
+  TensorView kv_starts; ///< see query_starts
 };
 
 /// A tile of scores that a ScoreModifier may change: score (r, k) is scores[r · row_stride + k · key_stride], of query
 /// first_row + r and key first_key + k.
 struct ScoreTile {
-  float* scores;
-  std::int64_t row_stride, key_stride;
-  std::int64_t batch, head; ///< batch entry (or sequence) and query head
-  std::int64_t first_row, first_key;
-  std::int64_t row_count, key_count;
+  float* scores;           ///< score (0, 0)
+  std::int64_t row_stride; ///< from one query to the next, in elements
+  std::int64_t key_stride; ///< from one key to the next, in elements
+  std::int64_t batch;      ///< batch entry, or sequence of a ragged batch
+  std::int64_t head;       ///< query head
+  std::int64_t first_row;  ///< number of the first query, in its batch entry or sequence
+  std::int64_t first_key;  ///< number of the first key, likewise; past keys count
+  std::int64_t row_count;  ///< queries in the tile
+  std::int64_t key_count;  ///< keys in the tile
 };
 
 /// A caller's own change of the scores, in natural units, after the softcap and before masks. Called on every tile
 /// that is not wholly excluded, from several threads at once, perhaps more than once on the same scores; excluded keys
 /// may be among them.
 struct ScoreModifier {
-  void (*modify)(void* user, const ScoreTile& tile) = nullptr;
-  void* user = nullptr;
+  void (*modify)(void* user, const ScoreTile& tile) = nullptr; ///< the caller's function; nullptr: none
+  void* user = nullptr;                                        ///< passed to `modify`
 };
 
 /// What belongs to the model, and so to every call. The order in which a score s is made:
 /// s = scale · q·k; softcap; ALiBi; modifier; mask; exclusion (mask, causal, window, lengths: all must allow a key).
 struct AttentionOptions {
   std::optional<float> scale; ///< any finite number; 1/√D when absent
-  Causal causal = Causal::none;
+  Causal causal = Causal::none; ///< whether later keys are hidden
   /// How many keys before and after a query's own position it sees, besides that one: key j is visible iff
   /// pᵢ − window_left ≤ j ≤ pᵢ + window_right. −1: no bound.
   std::int64_t window_left = -1;
-  std::int64_t window_right = -1;
+  std::int64_t window_right = -1; ///< see window_left
   float softcap = 0.0f; ///< c > 0: s becomes c · tanh(s / c); 0: off
-  ScoreModifier modifier;
+  ScoreModifier modifier; ///< used when `modify` is set
 };
 
 /// A caller's own thread pool. `run` calls `body(job, worker)` once for every worker in [0, workers), at once or
 /// one after the other, in any order, and returns when all have returned. No two bodies that run at the same time
 /// get the same worker.
 struct ParallelFor {
+  /// The caller's function; nullptr: OpenMP runs the work.
   void (*run)(void* pool, int workers, void (*body)(void* job, int worker), void* job) = nullptr;
-  void* pool = nullptr;
+  void* pool = nullptr; ///< passed to `run`
 };
 
 /// Where and with what one call runs.

@@ -33,7 +33,9 @@ public:
 #endif
       ;
 
+  /// Whether the call did what it was asked.
   bool ok() const noexcept { return code_ == StatusCode::ok; }
+  /// What went wrong; StatusCode::ok when nothing did.
   StatusCode code() const noexcept { return code_; }
   /// Names the argument, its value and what it must be; empty on success. Lives as long as the Status.
   const char* message() const noexcept { return message_; }

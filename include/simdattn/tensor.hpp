@@ -9,22 +9,30 @@
 
 namespace simdattn {
 
-enum class DataType : std::uint8_t { none, f32, f16, bf16, boolean, i64 };
+/// What one element is.
+enum class DataType : std::uint8_t {
+  none,    ///< nothing: of an absent tensor
+  f32,     ///< float
+  f16,     ///< IEEE 754 binary16; no call takes it yet
+  bf16,    ///< the upper half of a float; no call takes it yet
+  boolean, ///< bool, one byte
+  i64,     ///< std::int64_t
+};
 
 /// An input. `data == nullptr` means absent.
 struct TensorView {
-  const void* data = nullptr;
-  DataType type = DataType::none;
-  std::int64_t size[4] = {0, 0, 0, 0};
-  std::int64_t stride[4] = {0, 0, 0, 0};
+  const void* data = nullptr;          ///< the first element
+  DataType type = DataType::none;      ///< of all elements
+  std::int64_t size[4] = {0, 0, 0, 0}; ///< batch, heads, seq, dim; each 0 or more
+  std::int64_t stride[4] = {0, 0, 0, 0}; ///< from one index to the next along each axis, in elements; each 0 or more
 };
 
 /// An output. `data == nullptr` means not wanted.
 struct MutableTensorView {
-  void* data = nullptr;
-  DataType type = DataType::none;
-  std::int64_t size[4] = {0, 0, 0, 0};
-  std::int64_t stride[4] = {0, 0, 0, 0};
+  void* data = nullptr;                ///< the first element
+  DataType type = DataType::none;      ///< of all elements
+  std::int64_t size[4] = {0, 0, 0, 0}; ///< batch, heads, seq, dim; each 0 or more
+  std::int64_t stride[4] = {0, 0, 0, 0}; ///< as in TensorView; above 0 along an axis longer than 1
 };
 
 namespace detail {

@@ -2,9 +2,9 @@
 /// @file
 /// The library's version.
 
-#define SIMDATTN_VERSION_MAJOR 0
-#define SIMDATTN_VERSION_MINOR 1
-#define SIMDATTN_VERSION_PATCH 0
+#define SIMDATTN_VERSION_MAJOR 0 ///< of the headers
+#define SIMDATTN_VERSION_MINOR 1 ///< of the headers
+#define SIMDATTN_VERSION_PATCH 0 ///< of the headers
 
 #include "simdattn/export.hpp"
 
