@@ -36,6 +36,7 @@ enum {
   SIMDATTN_I64 = 5
 };
 
+/** See simdattn::Causal. */
 enum { SIMDATTN_CAUSAL_NONE = 0, SIMDATTN_CAUSAL_TOP_LEFT = 1, SIMDATTN_CAUSAL_BOTTOM_RIGHT = 2 };
 
 /** Stages of simdattn_attention_scores(). */
@@ -43,21 +44,21 @@ enum { SIMDATTN_STAGE_RAW = 0, SIMDATTN_STAGE_CAPPED = 1, SIMDATTN_STAGE_MASKED 
 
 /** What a call returns. message names the argument, its value and what it must be; empty on success. */
 typedef struct simdattn_status {
-  int32_t code;
-  char message[240];
+  int32_t code;      /**< SIMDATTN_OK or what went wrong */
+  char message[240]; /**< ends with a 0 */
 } simdattn_status;
 
 /** A tensor [batch, heads, seq, dim], strides in elements; data == NULL: absent. Outputs are written. */
 typedef struct simdattn_tensor {
-  void* data;
-  int32_t type;
-  int64_t shape[4];
-  int64_t stride[4];
+  void* data;        /**< the first element */
+  int32_t type;      /**< SIMDATTN_F32 and so on */
+  int64_t shape[4];  /**< batch, heads, seq, dim */
+  int64_t stride[4]; /**< along each axis */
 } simdattn_tensor;
 
 /** See simdattn::AttentionTensors. */
 typedef struct simdattn_tensors {
-  size_t struct_size;
+  size_t struct_size;            /**< sizeof(simdattn_tensors) */
   simdattn_tensor query;         /**< [B, Hq, Lq, D] */
   simdattn_tensor key;           /**< [B, Hkv, Lnew, D] */
   simdattn_tensor value;         /**< [B, Hkv, Lnew, Dv] */
@@ -78,24 +79,29 @@ typedef struct simdattn_tensors {
 
 /** See simdattn::ScoreTile. */
 typedef struct simdattn_score_tile {
-  float* scores;
-  int64_t row_stride, key_stride;
-  int64_t batch, head;
-  int64_t first_row, first_key;
-  int64_t row_count, key_count;
+  float* scores;      /**< score (0, 0) */
+  int64_t row_stride; /**< from one query to the next, in elements */
+  int64_t key_stride; /**< from one key to the next, in elements */
+  int64_t batch;      /**< batch entry, or sequence of a ragged batch */
+  int64_t head;       /**< query head */
+  int64_t first_row;  /**< number of the first query */
+  int64_t first_key;  /**< number of the first key */
+  int64_t row_count;  /**< queries in the tile */
+  int64_t key_count;  /**< keys in the tile */
 } simdattn_score_tile;
 
 /** See simdattn::AttentionOptions. */
 typedef struct simdattn_options {
-  size_t struct_size;
-  int32_t has_scale; /**< 0: 1/√D, whatever scale is */
-  float scale;
+  size_t struct_size; /**< sizeof(simdattn_options) */
+  int32_t has_scale;  /**< 0: 1/√D, whatever scale is */
+  float scale;        /**< any finite number */
   int32_t causal;     /**< SIMDATTN_CAUSAL_… */
   int32_t has_window; /**< 0: no bounds, whatever the next two are */
-  int64_t window_left, window_right; /**< −1: no bound */
-  float softcap;                     /**< 0: off */
+  int64_t window_left;  /**< −1: no bound */
+  int64_t window_right; /**< −1: no bound */
+  float softcap;        /**< 0: off */
   void (*modify)(void* user, const simdattn_score_tile* tile); /**< NULL: none */
-  void* modify_user;
+  void* modify_user;                                           /**< passed to modify */
 } simdattn_options;
 
 /** One instruction set's kernels. */
@@ -103,18 +109,22 @@ typedef struct simdattn_implementation simdattn_implementation;
 
 /** See simdattn::Context and simdattn::ParallelFor. */
 typedef struct simdattn_context {
-  size_t struct_size;
-  int32_t threads; /**< 0: the default */
-  const simdattn_implementation* implementation;
-  void* workspace;
-  size_t workspace_bytes;
+  size_t struct_size;                            /**< sizeof(simdattn_context) */
+  int32_t threads;                               /**< 0: the default */
+  const simdattn_implementation* implementation; /**< NULL: the active one */
+  void* workspace;                               /**< scratch; NULL: the call allocates its own */
+  size_t workspace_bytes;                        /**< at least what simdattn_workspace_size() says */
+  /** A thread pool's; NULL: OpenMP runs the work. */
   void (*parallel_for)(void* pool, int workers, void (*body)(void* job, int worker), void* job);
-  void* pool;
+  void* pool; /**< passed to parallel_for */
 } simdattn_context;
 
 /* For C; C++ has simdattn/simdattn.hpp. */
+/** Initialises a simdattn_tensors: all absent. */
 #define SIMDATTN_TENSORS_INIT {.struct_size = sizeof(simdattn_tensors)}
+/** Initialises a simdattn_options: nothing asked. */
 #define SIMDATTN_OPTIONS_INIT {.struct_size = sizeof(simdattn_options)}
+/** Initialises a simdattn_context: the defaults. */
 #define SIMDATTN_CONTEXT_INIT {.struct_size = sizeof(simdattn_context)}
 
 /** softmax(scale · Q Kᵀ + bias) V. options and context may be NULL: nothing asked. */
@@ -140,13 +150,19 @@ SIMDATTN_API simdattn_status simdattn_attention_weighted_sum(const simdattn_tens
                                                              const simdattn_tensor* output,
                                                              const simdattn_context* context);
 
-/** Implementations, as in simdattn/implementation.hpp. */
+/** How many implementations the library was built with. */
 SIMDATTN_API int32_t simdattn_implementation_count(void);
+/** The implementation at an index, best first; NULL when there is none. */
 SIMDATTN_API const simdattn_implementation* simdattn_implementation_at(int32_t index);
+/** The implementation of that name; NULL when there is none. */
 SIMDATTN_API const simdattn_implementation* simdattn_find_implementation(const char* name);
+/** "scalar", "avx2", "avx512" or "neon". */
 SIMDATTN_API const char* simdattn_implementation_name(const simdattn_implementation* implementation);
+/** 1 when this CPU and its operating system can run it, else 0. */
 SIMDATTN_API int32_t simdattn_implementation_supported(const simdattn_implementation* implementation);
+/** Makes it the one of calls without one in their context; NULL takes that back. */
 SIMDATTN_API simdattn_status simdattn_set_implementation(const simdattn_implementation* implementation);
+/** Writes the implementation that such a call uses now. */
 SIMDATTN_API simdattn_status simdattn_active_implementation(const simdattn_implementation** implementation);
 
 /** "major.minor.patch" of the library that is linked. */
