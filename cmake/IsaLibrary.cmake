@@ -2,7 +2,7 @@
 # instruction set of the target processor, from arch/<isa>/kernels.cpp, and appends their names to RESULT.
 # arch/README.md has the rule that these units follow.
 
-set(simdattn_isa_avx512_flags -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mfma -mavx2
+set(simdattn_isa_avx512_flags -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mavx2
     -mprefer-vector-width=512)
 set(simdattn_isa_avx2_flags -mavx2 -mfma)
 set(simdattn_isa_scalar_flags "")

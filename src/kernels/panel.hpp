@@ -76,7 +76,7 @@ void panel_output(const float* weights, const KeyBlock& keys, int value_dim, con
 /// in the same order, so that finite results are the same to the bit. hides(v, j) says which lanes don't see key j.
 template <class Isa, int Vectors, class Hides>
 void panel_output_skipping(const float* weights, const KeyBlock& keys, int value_dim, const float* correction,
-                           Hides hides, float* output) {
+                           const Hides& hides, float* output) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   for (int d = 0; d < value_dim; ++d) {
     unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
