@@ -1,11 +1,12 @@
 #pragma once
-// The part of an Isa trait that xsimd writes for every architecture. An arch/<isa>/isa.hpp derives from it and adds
-// tile sizes and what is better by hand; docs/adding-an-isa.md lists what a trait must have.
+// The part of an Isa trait that xsimd writes for every architecture. An arch/<isa>/isa.hpp derives
+// from it and adds tile sizes and what is better by hand; docs/adding-an-isa.md lists what a trait
+// must have.
+
+#include "kernel_table.hpp"
 
 #include <cstdint>
 #include <xsimd/xsimd.hpp>
-
-#include "kernel_table.hpp"
 
 namespace simdattn {
 namespace {
@@ -44,11 +45,13 @@ struct XsimdIsa {
   // 0 for true, −inf for false.
   static Vector load_boolean(const unsigned char* p) {
     alignas(64) float values[lanes];
-    for (int i = 0; i < lanes; ++i) values[i] = p[i] != 0 ? 0.0f : -__builtin_inff();
+    for (int i = 0; i < lanes; ++i)
+      values[i] = p[i] != 0 ? 0.0f : -__builtin_inff();
     return load(values);
   }
 
-  // One element that a whole vector is multiplied by. Hardware that multiplies by a lane overrides these.
+  // One element that a whole vector is multiplied by. Hardware that multiplies by a lane overrides
+  // these.
   static constexpr int lane_group = 1;
   template <int Size>
   using Group = const float*;

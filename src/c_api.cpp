@@ -1,11 +1,11 @@
 // The C calls: structs read as far as the caller has them, then the C++ call.
 
-#include <algorithm>
-#include <cstring>
-
 #include "dispatch.hpp"
 #include "simdattn/simdattn.h"
 #include "simdattn/simdattn.hpp"
+
+#include <algorithm>
+#include <cstring>
 
 // What a pointer to the opaque C type points to.
 struct simdattn_implementation {};
@@ -30,26 +30,30 @@ simdattn_status to_c(const Status& status) noexcept {
   return result;
 }
 
-/// Copies what the caller's struct has of ours; the rest stays 0. A struct from a later version is good as long as
-/// what we don't know of it is 0.
+/// Copies what the caller's struct has of ours; the rest stays 0. A struct from a later version is
+/// good as long as what we don't know of it is 0.
 template <class Struct>
 Status read_struct(const char* name, const Struct* given, bool required, Struct* known) noexcept {
   *known = Struct{};
   if (given == nullptr) {
     if (!required) return {};
-    return Status::error(StatusCode::invalid_argument, "%s is NULL; it must point to a struct", name);
+    return Status::error(StatusCode::invalid_argument, "%s is NULL; it must point to a struct",
+                         name);
   }
   const std::size_t size = given->struct_size;
   if (size < sizeof given->struct_size) {
-    return Status::error(StatusCode::invalid_argument,
-                         "%s->struct_size is %zu; it must be the size of the struct, as SIMDATTN_…_INIT sets it", name,
-                         size);
+    return Status::error(
+        StatusCode::invalid_argument,
+        "%s->struct_size is %zu; it must be the size of the struct, as SIMDATTN_…_INIT sets it",
+        name, size);
   }
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);
-  if (size > sizeof *known && std::any_of(bytes + sizeof *known, bytes + size, [](unsigned char b) { return b != 0; })) {
-    return Status::error(StatusCode::invalid_argument,
-                         "%s->struct_size is %zu; what lies past the %zu bytes that this version knows must be 0", name,
-                         size, sizeof *known);
+  if (size > sizeof *known &&
+      std::any_of(bytes + sizeof *known, bytes + size, [](unsigned char b) { return b != 0; })) {
+    return Status::error(
+        StatusCode::invalid_argument,
+        "%s->struct_size is %zu; what lies past the %zu bytes that this version knows must be 0",
+        name, size, sizeof *known);
   }
   std::memcpy(known, given, std::min(size, sizeof *known));
   return {};
@@ -94,16 +98,19 @@ AttentionTensors tensors_of(const simdattn_tensors& given) noexcept {
 /// Calls the C modifier that `user`, the caller's options, names.
 void modify_through_c(void* user, const ScoreTile& tile) {
   const auto& options = *static_cast<const simdattn_options*>(user);
-  const simdattn_score_tile c_tile{tile.scores,    tile.row_stride, tile.key_stride, tile.batch,    tile.head,
-                                   tile.first_row, tile.first_key,  tile.row_count,  tile.key_count};
+  const simdattn_score_tile c_tile{tile.scores,    tile.row_stride, tile.key_stride,
+                                   tile.batch,     tile.head,       tile.first_row,
+                                   tile.first_key, tile.row_count,  tile.key_count};
   options.modify(options.modify_user, &c_tile);
 }
 
 AttentionOptions options_of(simdattn_options& given) noexcept {
   AttentionOptions options;
   if (given.has_scale != 0) options.scale = given.scale;
-  // A number that is no kind of causality must reach the check that rejects it, not wrap around to one that is.
-  options.causal = static_cast<Causal>(std::clamp(given.causal, std::int32_t{-1}, std::int32_t{255}));
+  // A number that is no kind of causality must reach the check that rejects it, not wrap around to
+  // one that is.
+  options.causal =
+      static_cast<Causal>(std::clamp(given.causal, std::int32_t{-1}, std::int32_t{255}));
   if (given.has_window != 0) {
     options.window_left = given.window_left;
     options.window_right = given.window_right;
@@ -130,23 +137,29 @@ simdattn_status with_structs(const simdattn_tensors* tensors, const simdattn_opt
   simdattn_tensors known_tensors;
   simdattn_options known_options;
   simdattn_context known_context;
-  if (Status status = read_struct("tensors", tensors, true, &known_tensors); !status.ok()) return to_c(status);
-  if (Status status = read_struct("options", options, false, &known_options); !status.ok()) return to_c(status);
-  if (Status status = read_struct("context", context, false, &known_context); !status.ok()) return to_c(status);
-  return to_c(call(tensors_of(known_tensors), options_of(known_options), context_of(known_context)));
+  if (Status status = read_struct("tensors", tensors, true, &known_tensors); !status.ok())
+    return to_c(status);
+  if (Status status = read_struct("options", options, false, &known_options); !status.ok())
+    return to_c(status);
+  if (Status status = read_struct("context", context, false, &known_context); !status.ok())
+    return to_c(status);
+  return to_c(
+      call(tensors_of(known_tensors), options_of(known_options), context_of(known_context)));
 }
 
 /// The same for calls on single tensors.
 template <class Call>
-simdattn_status with_context(std::initializer_list<const simdattn_tensor*> tensors, const simdattn_context* context,
-                             Call call) noexcept {
+simdattn_status with_context(std::initializer_list<const simdattn_tensor*> tensors,
+                             const simdattn_context* context, Call call) noexcept {
   for (const simdattn_tensor* tensor : tensors) {
     if (tensor == nullptr) {
-      return to_c(Status::error(StatusCode::invalid_argument, "a tensor is NULL; each must point to a simdattn_tensor"));
+      return to_c(Status::error(StatusCode::invalid_argument,
+                                "a tensor is NULL; each must point to a simdattn_tensor"));
     }
   }
   simdattn_context known_context;
-  if (Status status = read_struct("context", context, false, &known_context); !status.ok()) return to_c(status);
+  if (Status status = read_struct("context", context, false, &known_context); !status.ok())
+    return to_c(status);
   return to_c(call(context_of(known_context)));
 }
 
@@ -157,7 +170,8 @@ simdattn_status simdattn_attention(const simdattn_tensors* tensors, const simdat
   return with_structs(tensors, options, context, scaled_dot_product_attention);
 }
 
-simdattn_status simdattn_workspace_size(const simdattn_tensors* tensors, const simdattn_options* options,
+simdattn_status simdattn_workspace_size(const simdattn_tensors* tensors,
+                                        const simdattn_options* options,
                                         const simdattn_context* context, size_t* bytes) {
   return with_structs(tensors, options, context, [&](const auto& t, const auto& o, const auto& c) {
     return workspace_size(t, o, c, bytes);
@@ -165,21 +179,26 @@ simdattn_status simdattn_workspace_size(const simdattn_tensors* tensors, const s
 }
 
 simdattn_status simdattn_attention_scores(const simdattn_tensors* tensors, int32_t stage,
-                                          const simdattn_options* options, const simdattn_context* context) {
+                                          const simdattn_options* options,
+                                          const simdattn_context* context) {
   return with_structs(tensors, options, context, [&](const auto& t, const auto& o, const auto& c) {
-    return attention_scores(t, static_cast<ScoreStage>(std::clamp(stage, std::int32_t{-1}, std::int32_t{255})), o, c);
+    return attention_scores(
+        t, static_cast<ScoreStage>(std::clamp(stage, std::int32_t{-1}, std::int32_t{255})), o, c);
   });
 }
 
-simdattn_status simdattn_attention_softmax(const simdattn_tensor* scores, const simdattn_tensor* weights,
+simdattn_status simdattn_attention_softmax(const simdattn_tensor* scores,
+                                           const simdattn_tensor* weights,
                                            const simdattn_context* context) {
   return with_context({scores, weights}, context, [&](const Context& c) {
     return attention_softmax(view_of<TensorView>(*scores), view_of<MutableTensorView>(*weights), c);
   });
 }
 
-simdattn_status simdattn_attention_weighted_sum(const simdattn_tensor* weights, const simdattn_tensor* value,
-                                                const simdattn_tensor* output, const simdattn_context* context) {
+simdattn_status simdattn_attention_weighted_sum(const simdattn_tensor* weights,
+                                                const simdattn_tensor* value,
+                                                const simdattn_tensor* output,
+                                                const simdattn_context* context) {
   return with_context({weights, value, output}, context, [&](const Context& c) {
     return attention_weighted_sum(view_of<TensorView>(*weights), view_of<TensorView>(*value),
                                   view_of<MutableTensorView>(*output), c);
@@ -188,7 +207,9 @@ simdattn_status simdattn_attention_weighted_sum(const simdattn_tensor* weights, 
 
 int32_t simdattn_implementation_count(void) { return implementation_count(); }
 
-const simdattn_implementation* simdattn_implementation_at(int32_t index) { return to_c(implementation_at(index)); }
+const simdattn_implementation* simdattn_implementation_at(int32_t index) {
+  return to_c(implementation_at(index));
+}
 
 const simdattn_implementation* simdattn_find_implementation(const char* name) {
   return to_c(find_implementation(name));

@@ -20,7 +20,8 @@ X86Registers read_x86_registers() noexcept {
   if (__get_cpuid_count(7, 0, &highest_subleaf, &ebx, &ecx, &edx) != 0) {
     registers.leaf7_ebx = ebx;
     registers.leaf7_edx = edx;
-    if (highest_subleaf >= 1 && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0) registers.leaf7_1_eax = eax;
+    if (highest_subleaf >= 1 && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0)
+      registers.leaf7_1_eax = eax;
   }
   if (bit(registers.leaf1_ecx, 27)) { // OSXSAVE
     std::uint32_t low = 0, high = 0;
@@ -79,7 +80,8 @@ CpuFeatures cpu_features() noexcept {
 }
 
 CacheSizes cache_sizes() noexcept {
-  static const CacheSizes sizes{configured(_SC_LEVEL1_DCACHE_SIZE), configured(_SC_LEVEL2_CACHE_SIZE),
+  static const CacheSizes sizes{configured(_SC_LEVEL1_DCACHE_SIZE),
+                                configured(_SC_LEVEL2_CACHE_SIZE),
                                 configured(_SC_LEVEL3_CACHE_SIZE)};
   return sizes;
 }

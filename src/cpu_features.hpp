@@ -44,7 +44,8 @@ inline constexpr FeatureName feature_names[] = {
     {feature::neon, "neon"},
 };
 
-/// The registers that x86 features are decoded from, as CPUID and XGETBV return them; 0 where a leaf is missing.
+/// The registers that x86 features are decoded from, as CPUID and XGETBV return them; 0 where a
+/// leaf is missing.
 struct X86Registers {
   std::uint32_t leaf1_ecx = 0;
   std::uint32_t leaf7_ebx = 0;
@@ -53,7 +54,8 @@ struct X86Registers {
   std::uint64_t xcr0 = 0; ///< 0 unless leaf1_ecx says that XGETBV may be used
 };
 
-/// Decodes features: an instruction set counts only if the operating system saves its registers (`xcr0`).
+/// Decodes features: an instruction set counts only if the operating system saves its registers
+/// (`xcr0`).
 CpuFeatures decode_x86_features(const X86Registers& registers) noexcept;
 
 /// The features of the CPU this runs on; detected once.

@@ -33,8 +33,8 @@ Status unsupported(const char* origin, const Implementation& implementation) noe
     std::strncat(names, feature.name, sizeof names - std::strlen(names) - 1);
   }
   return Status::error(StatusCode::unsupported_implementation,
-                       "%s: this CPU can't run implementation '%s': it lacks %s", origin, implementation.table->name,
-                       names);
+                       "%s: this CPU can't run implementation '%s': it lacks %s", origin,
+                       implementation.table->name, names);
 }
 
 /// Names every implementation that the library was built with.
@@ -44,8 +44,9 @@ Status unknown(const char* origin, const char* name) noexcept {
     std::strncat(names, names[0] == '\0' ? "" : ", ", sizeof names - std::strlen(names) - 1);
     std::strncat(names, implementation.table->name, sizeof names - std::strlen(names) - 1);
   }
-  return Status::error(StatusCode::unsupported_implementation, "%s: unknown implementation '%.60s'; it must be one of %s",
-                       origin, name, names);
+  return Status::error(StatusCode::unsupported_implementation,
+                       "%s: unknown implementation '%.60s'; it must be one of %s", origin, name,
+                       names);
 }
 
 /// The environment is read once: a call must not race with a caller's setenv.
@@ -107,7 +108,8 @@ Status set_implementation(const Implementation* implementation) noexcept {
 
 Status active_implementation(const Implementation** implementation) noexcept {
   if (implementation == nullptr) {
-    return Status::error(StatusCode::invalid_argument, "implementation is nullptr; it must point to where to write");
+    return Status::error(StatusCode::invalid_argument,
+                         "implementation is nullptr; it must point to where to write");
   }
   return choose_implementation(nullptr, implementation);
 }
@@ -120,9 +122,11 @@ const Implementation* best_implementation(const Implementation* candidates, int 
   return nullptr;
 }
 
-Status choose_implementation(const Implementation* requested, const Implementation** chosen) noexcept {
+Status choose_implementation(const Implementation* requested,
+                             const Implementation** chosen) noexcept {
   if (requested != nullptr) {
-    if (!implementation_supported(requested)) return unsupported("context.implementation", *requested);
+    if (!implementation_supported(requested))
+      return unsupported("context.implementation", *requested);
     *chosen = requested;
     return {};
   }

@@ -1,12 +1,11 @@
 #include "execute.hpp"
 
-#include <unistd.h>
+#include "task.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <new>
-
-#include "task.hpp"
+#include <unistd.h>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -15,8 +14,8 @@
 namespace simdattn {
 namespace {
 
-/// One call under way. Workers take tasks from a counter until none is left, so that it does not matter how many of
-/// them run at once.
+/// One call under way. Workers take tasks from a counter until none is left, so that it does not
+/// matter how many of them run at once.
 struct Job {
   const Problem& problem;
   const Plan& plan;
@@ -40,7 +39,8 @@ void run_chunk(const Job& job, Task& task, float* partials, int chunk) {
   AttentionBlock& block = task.block;
   block.first_key = chunk * task.chunks.keys;
   block.end_key = std::min(block.first_key + task.chunks.keys, block.key_count);
-  block.partials = partials + static_cast<std::int64_t>(chunk) * block.row_count * (block.value_dim + 2);
+  block.partials =
+      partials + static_cast<std::int64_t>(chunk) * block.row_count * (block.value_dim + 2);
   (job.table.*job.entry)(block);
 }
 
@@ -60,7 +60,8 @@ void run_unit(const Job& job, std::int64_t unit, int worker, std::byte* scratch)
     return task.finish();
   }
   float* partials = job.partials(worker);
-  for (int chunk = 0; chunk < task.chunks.count; ++chunk) run_chunk(job, task, partials, chunk);
+  for (int chunk = 0; chunk < task.chunks.count; ++chunk)
+    run_chunk(job, task, partials, chunk);
   merge_chunks(job, task, partials);
 }
 
@@ -79,7 +80,6 @@ void run_chunk_task(const Job& job, std::int64_t unit, int chunk, std::byte* scr
   }
 }
 
-
 void run_worker(void* job_pointer, int worker) {
   Job& job = *static_cast<Job*>(job_pointer);
   std::byte* scratch = job.scratch + static_cast<std::size_t>(worker) * job.plan.worker_bytes;
@@ -87,7 +87,8 @@ void run_worker(void* job_pointer, int worker) {
     const std::int64_t task = job.next_task.fetch_add(1, std::memory_order_relaxed);
     if (task >= job.plan.tasks) return;
     if (job.plan.chunk_tasks) {
-      run_chunk_task(job, task / job.plan.chunks, static_cast<int>(task % job.plan.chunks), scratch);
+      run_chunk_task(job, task / job.plan.chunks, static_cast<int>(task % job.plan.chunks),
+                     scratch);
     } else {
       run_unit(job, task, worker, scratch);
     }
@@ -106,17 +107,20 @@ int thread_limit(const Context& context) noexcept {
   if (context.parallel_for.run != nullptr) return processor_count();
 #ifdef _OPENMP
   // Inside a caller's parallel region OpenMP would give one thread anyway, unless nesting is on.
-  return omp_in_parallel() != 0 && omp_get_active_level() >= omp_get_max_active_levels() ? 1 : omp_get_max_threads();
+  return omp_in_parallel() != 0 && omp_get_active_level() >= omp_get_max_active_levels()
+             ? 1
+             : omp_get_max_threads();
 #else
   return 1;
 #endif
 }
 
-void execute(const Problem& problem, const Plan& plan, const KernelTable& table, KernelEntry entry, std::byte* scratch,
-             const ParallelFor& parallel_for) noexcept {
+void execute(const Problem& problem, const Plan& plan, const KernelTable& table, KernelEntry entry,
+             std::byte* scratch, const ParallelFor& parallel_for) noexcept {
   Job job{problem, plan, table, entry, scratch};
   if (plan.chunk_tasks) {
-    for (std::int64_t unit = 0; unit < plan.units; ++unit) new (&job.chunks_done(unit)) std::atomic<int>(0);
+    for (std::int64_t unit = 0; unit < plan.units; ++unit)
+      new (&job.chunks_done(unit)) std::atomic<int>(0);
   }
   if (plan.workers == 1) {
     run_worker(&job, 0);

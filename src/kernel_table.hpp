@@ -1,26 +1,27 @@
 #pragma once
 // The contract between the framework (src/) and the kernels (src/kernels/, arch/<isa>/): plain data
-// only, so that units compiled with different instruction sets share no function. docs/kernel-contract.md
-// explains it; every precondition is stated here.
-
-#include <cstdint>
+// only, so that units compiled with different instruction sets share no function.
+// docs/kernel-contract.md explains it; every precondition is stated here.
 
 #include "cpu_features.hpp"
 #include "simdattn/staged.hpp"
+
+#include <cstdint>
 
 namespace simdattn {
 
 /// One row of a block: one query of one head. Pointers are to the row's first element.
 struct QueryRow {
-  const void* query;      ///< D elements; for the softmax entry: the row's scores
-  void* output;           ///< Dv elements
-  float* lse;             ///< one element, or nullptr
-  float* weights;         ///< key_count elements, or nullptr (for every row of a block or for none)
-  std::int64_t first_key; ///< the row sees keys in [first_key, end_key), by position in 0 … key_count;
-  std::int64_t end_key;   ///< first_key <= end_key, and both are 0 in a row that sees none
-  const void* mask;       ///< the row's mask, when ScoreSteps::mask says that there is one
-  std::int64_t position;  ///< where the query stands among the keys, for slopes
-  float slope;            ///< of ALiBi
+  const void* query; ///< D elements; for the softmax entry: the row's scores
+  void* output;      ///< Dv elements
+  float* lse;        ///< one element, or nullptr
+  float* weights;    ///< key_count elements, or nullptr (for every row of a block or for none)
+  std::int64_t
+      first_key; ///< the row sees keys in [first_key, end_key), by position in 0 … key_count;
+  std::int64_t end_key;  ///< first_key <= end_key, and both are 0 in a row that sees none
+  const void* mask;      ///< the row's mask, when ScoreSteps::mask says that there is one
+  std::int64_t position; ///< where the query stands among the keys, for slopes
+  float slope;           ///< of ALiBi
   float sink;
 };
 
@@ -28,9 +29,9 @@ enum class MaskKind : std::uint8_t { none, boolean, additive };
 
 /// What happens to a score between the product and the softmax, in this order.
 struct ScoreSteps {
-  float softcap;           ///< 0: nothing
-  bool slopes;             ///< add slope · (key − position)
-  ScoreModifier modifier;  ///< called for each query head of a panel
+  float softcap;          ///< 0: nothing
+  bool slopes;            ///< add slope · (key − position)
+  ScoreModifier modifier; ///< called for each query head of a panel
   MaskKind mask;
   std::int64_t mask_stride; ///< from one key to the next in a row's mask, in elements
   bool sinks;               ///< rows have sinks; they join the sum after the last key
@@ -39,7 +40,8 @@ struct ScoreSteps {
   std::int64_t group;       ///< query heads packed side by side,
   std::int64_t first_row;   ///< and the packed number of the block's first row
 
-  /// Whether scores stay in natural units until the softmax; otherwise they come multiplied by log2(e).
+  /// Whether scores stay in natural units until the softmax; otherwise they come multiplied by
+  /// log2(e).
   [[gnu::always_inline]] bool natural() const {
     return softcap != 0.0f || slopes || modifier.modify != nullptr || mask == MaskKind::additive;
   }
@@ -58,10 +60,10 @@ struct KeySegment {
   bool gather_value;
 };
 
-/// Memory of one block, 64-byte aligned, of any content; the plan lays it out. `padded_rows` is row_count rounded up
-/// to whole vectors; a block's panels are at most TileSizes::panel_rows wide.
+/// Memory of one block, 64-byte aligned, of any content; the plan lays it out. `padded_rows` is
+/// row_count rounded up to whole vectors; a block's panels are at most TileSizes::panel_rows wide.
 struct KernelScratch {
-  float* query;    ///< D (rounded up to whole vectors) × padded_rows: Qᵀ, panel after panel, scaled
+  float* query; ///< D (rounded up to whole vectors) × padded_rows: Qᵀ, panel after panel, scaled
   float* output;   ///< Dv × padded_rows: the accumulator Oᵀ, panel after panel
   float* scores;   ///< key_block × panel_rows: Sᵀ and Pᵀ of one panel
   float* row_max;  ///< padded_rows: the running maximum of each row, in the units of the scores
@@ -87,10 +89,12 @@ struct AttentionBlock {
   float scale;            ///< finite
   int key_block;          ///< keys in a block, at least 1
   bool by_rows;           ///< read keys row by row, once: for at most TileSizes::few_rows rows
-  std::int64_t first_key; ///< the fused entry sees keys [first_key, end_key) alone: all, or a chunk of them
+  std::int64_t
+      first_key; ///< the fused entry sees keys [first_key, end_key) alone: all, or a chunk of them
   std::int64_t end_key;
-  /// Sums of chunks, (Dv + 2) × row_count floats each, one after the other. The fused entry writes its sums to the
-  /// first place instead of finishing, unless this is nullptr; the merge entry joins partial_count of them.
+  /// Sums of chunks, (Dv + 2) × row_count floats each, one after the other. The fused entry writes
+  /// its sums to the first place instead of finishing, unless this is nullptr; the merge entry
+  /// joins partial_count of them.
   float* partials;
   int partial_count;
   ScoreSteps steps;
@@ -100,14 +104,15 @@ struct AttentionBlock {
 
 /// What an implementation's register tiles and caches want; the plan starts from these.
 struct TileSizes {
-  int lanes;      ///< rows in one vector
-  int panel_rows; ///< rows in one panel: the widest register tile, a multiple of `lanes`
-  int score_keys; ///< keys in one register tile of Sᵀ = K Qᵀ, at full width
-  int output_dims; ///< dims in one register tile of Oᵀ += Vᵀ Pᵀ, at full width
-  int row_block;  ///< rows in one block, a multiple of panel_rows
-  int key_block;  ///< keys in one block
+  int lanes;               ///< rows in one vector
+  int panel_rows;          ///< rows in one panel: the widest register tile, a multiple of `lanes`
+  int score_keys;          ///< keys in one register tile of Sᵀ = K Qᵀ, at full width
+  int output_dims;         ///< dims in one register tile of Oᵀ += Vᵀ Pᵀ, at full width
+  int row_block;           ///< rows in one block, a multiple of panel_rows
+  int key_block;           ///< keys in one block
   int key_block_large_dim; ///< the same when D or Dv is above 64
-  int few_rows; ///< up to so many rows are faster with vectors along D than along the rows; at most `lanes`
+  int few_rows; ///< up to so many rows are faster with vectors along D than along the rows; at most
+                ///< `lanes`
 };
 
 /// One implementation. Every entry is complete: no null pointers.
@@ -121,9 +126,11 @@ struct KernelTable {
   void (*merge)(const AttentionBlock&);
   /// weights = scale · Q Kᵀ, as far as `stage` says. Uses no value and no output.
   void (*scores)(const AttentionBlock&);
-  /// weights = softmax of `query` as a row of key_count scores with stride query_dim_stride. Uses no segment.
+  /// weights = softmax of `query` as a row of key_count scores with stride query_dim_stride. Uses
+  /// no segment.
   void (*softmax)(const AttentionBlock&);
-  /// output = `query` as a row of key_count weights with stride query_dim_stride, times V. Uses no key.
+  /// output = `query` as a row of key_count weights with stride query_dim_stride, times V. Uses no
+  /// key.
   void (*weighted_sum)(const AttentionBlock&);
   /// y[i] = 2^x[i] for x ≤ 0 or NaN, 0 below −64: the exponential of every entry above, for tests.
   void (*exp2)(const float* x, float* y, std::int64_t count);

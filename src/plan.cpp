@@ -5,8 +5,8 @@
 namespace simdattn {
 namespace {
 
-/// Rows this far apart fall on few cache sets: reading them in place was measured at 60 % of the speed of
-/// neighbouring rows, copying them first at 80 %.
+/// Rows this far apart fall on few cache sets: reading them in place was measured at 60 % of the
+/// speed of neighbouring rows, copying them first at 80 %.
 constexpr std::int64_t far_apart_bytes = 2048;
 /// With fewer rows to share it, a copy costs more than it saves.
 constexpr std::int64_t rows_worth_a_copy = 32;
@@ -15,17 +15,20 @@ constexpr std::int64_t rows_worth_a_copy = 32;
 constexpr std::size_t scratch_budget = 160 * 1024;
 constexpr int least_key_block = 16;
 
-/// Keys are cut into at most so many chunks, none smaller than this, and a head's partial results have at most this
-/// many row blocks' worth of rows.
+/// Keys are cut into at most so many chunks, none smaller than this, and a head's partial results
+/// have at most this many row blocks' worth of rows.
 constexpr std::int64_t most_chunks = 16;
 constexpr std::int64_t least_chunk = 512;
 constexpr std::int64_t most_partial_blocks = 4;
 /// With so many units for each worker, chunks need not be tasks.
 constexpr std::int64_t enough_units = 4;
 
-std::int64_t round_up(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
 
-/// How the rows of a tensor lie: whether its key blocks are better copied before use, if enough rows share the copy.
+/// How the rows of a tensor lie: whether its key blocks are better copied before use, if enough
+/// rows share the copy.
 struct Rows {
   bool must_copy;
   bool apart;
@@ -54,7 +57,8 @@ struct GatherSpace {
   bool value;
 };
 
-ScratchLayout lay_out(const Problem& problem, const TileSizes& tiles, Blocks blocks, GatherSpace gather) {
+ScratchLayout lay_out(const Problem& problem, const TileSizes& tiles, Blocks blocks,
+                      GatherSpace gather) {
   const auto padded_rows = static_cast<std::size_t>(round_up(blocks.rows, tiles.lanes));
   const auto keys = static_cast<std::size_t>(blocks.keys);
   const auto dim = static_cast<std::size_t>(problem.dim);
@@ -73,27 +77,33 @@ ScratchLayout lay_out(const Problem& problem, const TileSizes& tiles, Blocks blo
   layout.row_max = take(padded_rows * sizeof(float));
   layout.row_sum = take(padded_rows * sizeof(float));
   layout.tile_max = take(4 * panel_rows * sizeof(float));
-  layout.mask = take(problem.mask_kind == MaskKind::none ? 0 : std::min(padded_rows, panel_rows) * keys * sizeof(float));
+  layout.mask = take(problem.mask_kind == MaskKind::none
+                         ? 0
+                         : std::min(padded_rows, panel_rows) * keys * sizeof(float));
   layout.key = take(gather.key ? keys * dim * sizeof(float) : 0);
   layout.value = take(gather.value ? keys * value_dim * sizeof(float) : 0);
   layout.rows = take(static_cast<std::size_t>(blocks.rows) * sizeof(QueryRow));
   return layout;
 }
 
-/// Makes blocks smaller until the scratch is within the budget: first keys, down to where a block no longer pays for
-/// the softmax's bookkeeping, then rows, then keys again.
-Blocks shrink(const Problem& problem, const TileSizes& tiles, Blocks blocks, GatherSpace gather, std::size_t budget) {
+/// Makes blocks smaller until the scratch is within the budget: first keys, down to where a block
+/// no longer pays for the softmax's bookkeeping, then rows, then keys again.
+Blocks shrink(const Problem& problem, const TileSizes& tiles, Blocks blocks, GatherSpace gather,
+              std::size_t budget) {
   const auto too_large = [&] { return lay_out(problem, tiles, blocks, gather).bytes > budget; };
-  while (too_large() && blocks.keys > 64) blocks.keys = std::max(64, blocks.keys / 2);
+  while (too_large() && blocks.keys > 64)
+    blocks.keys = std::max(64, blocks.keys / 2);
   while (too_large() && blocks.rows > tiles.panel_rows) {
     blocks.rows = static_cast<int>(round_up(blocks.rows, tiles.panel_rows)) - tiles.panel_rows;
   }
-  while (too_large() && blocks.keys > least_key_block) blocks.keys = std::max(least_key_block, blocks.keys / 2);
+  while (too_large() && blocks.keys > least_key_block)
+    blocks.keys = std::max(least_key_block, blocks.keys / 2);
   return blocks;
 }
 
 std::size_t budget_of(const CacheSizes& caches) {
-  return caches.l2 == 0 ? scratch_budget : std::min(scratch_budget, std::max<std::size_t>(caches.l2 / 2, 16 * 1024));
+  return caches.l2 == 0 ? scratch_budget
+                        : std::min(scratch_budget, std::max<std::size_t>(caches.l2 / 2, 16 * 1024));
 }
 
 /// The most chunks that any number of rows would have.
@@ -106,9 +116,11 @@ std::int64_t chunk_limit(const Problem& problem, std::int64_t key_count) {
 
 Chunks cut_keys(const Problem& problem, const TileSizes& tiles, std::int64_t packed_rows,
                 std::int64_t key_count) noexcept {
-  const std::int64_t by_rows = most_partial_blocks * tiles.row_block / std::max<std::int64_t>(packed_rows, 1);
+  const std::int64_t by_rows =
+      most_partial_blocks * tiles.row_block / std::max<std::int64_t>(packed_rows, 1);
   const std::int64_t limit = std::clamp<std::int64_t>(by_rows, 1, chunk_limit(problem, key_count));
-  const std::int64_t keys = round_up(std::max<std::int64_t>((key_count + limit - 1) / limit, 1), least_chunk);
+  const std::int64_t keys =
+      round_up(std::max<std::int64_t>((key_count + limit - 1) / limit, 1), least_chunk);
   return {static_cast<int>(std::max<std::int64_t>((key_count + keys - 1) / keys, 1)), keys};
 }
 
@@ -116,19 +128,21 @@ bool few_rows(const Problem& problem, const TileSizes& tiles, std::int64_t packe
   return problem.key.data != nullptr && problem.value_dim > 0 && packed_rows <= tiles.few_rows;
 }
 
-Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes& caches, int threads) noexcept {
+Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes& caches,
+               int threads) noexcept {
   const auto clip = [](int block, std::int64_t count) {
     return static_cast<int>(std::clamp<std::int64_t>(count, 1, block));
   };
   const std::int64_t rows = problem.packed_rows();
-  const Rows key(problem.key), value(problem.value), past_key(problem.past_key), past_value(problem.past_value);
+  const Rows key(problem.key), value(problem.value), past_key(problem.past_key),
+      past_value(problem.past_value);
   const GatherSpace gather{key.space() || past_key.space(), value.space() || past_value.space()};
   const std::size_t budget = budget_of(caches);
   const bool large_dim = std::max(problem.dim, problem.value_dim) > 64;
   // Before they are clipped, so that where sums are cut does not depend on how many rows there are.
-  const Blocks blocks = shrink(problem, tiles,
-                               {tiles.row_block, large_dim ? tiles.key_block_large_dim : tiles.key_block}, gather,
-                               budget);
+  const Blocks blocks = shrink(
+      problem, tiles, {tiles.row_block, large_dim ? tiles.key_block_large_dim : tiles.key_block},
+      gather, budget);
 
   Plan plan;
   plan.row_block = clip(blocks.rows, rows);
@@ -142,7 +156,8 @@ Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes&
   plan.layout = lay_out(problem, tiles, {plan.row_block, plan.key_block}, gather);
   const std::int64_t limit = chunk_limit(problem, problem.key_count);
   // A sequence of a ragged batch may have fewer rows than the longest, and so more chunks.
-  plan.chunks = static_cast<int>(problem.ragged() ? limit : cut_keys(problem, tiles, rows, problem.key_count).count);
+  plan.chunks = static_cast<int>(
+      problem.ragged() ? limit : cut_keys(problem, tiles, rows, problem.key_count).count);
   const auto workers_for = [&](std::int64_t tasks) {
     return static_cast<int>(std::clamp<std::int64_t>(tasks, 1, threads));
   };
@@ -150,10 +165,12 @@ Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes&
   plan.tasks = plan.chunk_tasks ? plan.units * plan.chunks : plan.units;
   plan.workers = workers_for(plan.tasks);
 
-  // Blocks and chunks shrink where a dimension grows, but the size that is asked for never does: from where the largest
-  // blocks exceed the budget it is the budget, until the smallest exceed it too.
-  const Blocks largest{clip(tiles.row_block, rows),
-                       clip(std::max(tiles.key_block, tiles.key_block_large_dim), problem.key_count)};
+  // Blocks and chunks shrink where a dimension grows, but the size that is asked for never does:
+  // from where the largest blocks exceed the budget it is the budget, until the smallest exceed it
+  // too.
+  const Blocks largest{
+      clip(tiles.row_block, rows),
+      clip(std::max(tiles.key_block, tiles.key_block_large_dim), problem.key_count)};
   const std::size_t unshrunk = lay_out(problem, tiles, largest, gather).bytes;
   plan.worker_bytes = unshrunk <= budget ? unshrunk : std::max(budget, plan.layout.bytes);
   plan.workspace_bytes = scratch_alignment;
@@ -161,11 +178,13 @@ Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes&
   plan.workspace_bytes += most_workers * plan.worker_bytes;
   if (limit > 1) {
     const std::int64_t partial_rows = std::min(rows * limit, most_partial_blocks * tiles.row_block);
-    const auto floats = static_cast<std::size_t>(partial_rows) * static_cast<std::size_t>(problem.value_dim + 2);
-    plan.partial_bytes = (floats * sizeof(float) + scratch_alignment - 1) / scratch_alignment * scratch_alignment;
+    const auto floats =
+        static_cast<std::size_t>(partial_rows) * static_cast<std::size_t>(problem.value_dim + 2);
+    plan.partial_bytes =
+        (floats * sizeof(float) + scratch_alignment - 1) / scratch_alignment * scratch_alignment;
     // One more line for each unit's counter.
-    plan.workspace_bytes +=
-        static_cast<std::size_t>(enough_units) * most_workers * (plan.partial_bytes + scratch_alignment);
+    plan.workspace_bytes += static_cast<std::size_t>(enough_units) * most_workers *
+                            (plan.partial_bytes + scratch_alignment);
   }
   return plan;
 }

@@ -1,13 +1,14 @@
 #pragma once
-// Pure: shapes, tile sizes, cache sizes and threads in; blocks, tasks and the layout of the workspace out. How the work
-// is cut depends on the shapes of one key/value head alone, never on threads, batch or heads.
-
-#include <cstddef>
-#include <cstdint>
+// Pure: shapes, tile sizes, cache sizes and threads in; blocks, tasks and the layout of the
+// workspace out. How the work is cut depends on the shapes of one key/value head alone, never on
+// threads, batch or heads.
 
 #include "cpu_features.hpp"
 #include "kernel_table.hpp"
 #include "problem.hpp"
+
+#include <cstddef>
+#include <cstdint>
 
 namespace simdattn {
 
@@ -26,7 +27,8 @@ struct ScratchLayout {
   std::size_t bytes = 0;
 };
 
-/// How the keys of one head are cut where its rows alone would make few tasks. Chunks begin at multiples of `keys`.
+/// How the keys of one head are cut where its rows alone would make few tasks. Chunks begin at
+/// multiples of `keys`.
 struct Chunks {
   int count;
   std::int64_t keys;
@@ -38,7 +40,8 @@ struct Plan {
   std::int64_t row_blocks = 0; ///< of one key/value head
   std::int64_t units = 0;      ///< (batch, key/value head, row block)
   int chunks = 1;              ///< the most that a unit's keys are cut into
-  bool chunk_tasks = false;    ///< whether chunks are tasks of their own, or one after the other in their unit's task
+  bool chunk_tasks =
+      false; ///< whether chunks are tasks of their own, or one after the other in their unit's task
   std::int64_t tasks = 0;
   int workers = 0;
   bool gather_key = false; ///< see KeySegment
@@ -46,7 +49,8 @@ struct Plan {
   bool gather_past_key = false;
   bool gather_past_value = false;
   ScratchLayout layout;
-  std::size_t worker_bytes = 0;    ///< from one worker's scratch to the next; the partial results follow the last
+  std::size_t worker_bytes =
+      0; ///< from one worker's scratch to the next; the partial results follow the last
   std::size_t partial_bytes = 0;   ///< of one unit
   std::size_t workspace_bytes = 0; ///< for any alignment of the workspace
 };
@@ -54,8 +58,8 @@ struct Plan {
 /// What scratch is aligned to.
 inline constexpr std::size_t scratch_alignment = 64;
 
-/// Cuts the keys of one head. Decided by its rows and keys alone, so that results are the same whatever else is in the
-/// batch and however many threads there are.
+/// Cuts the keys of one head. Decided by its rows and keys alone, so that results are the same
+/// whatever else is in the batch and however many threads there are.
 Chunks cut_keys(const Problem& problem, const TileSizes& tiles, std::int64_t packed_rows,
                 std::int64_t key_count) noexcept;
 
@@ -63,6 +67,7 @@ Chunks cut_keys(const Problem& problem, const TileSizes& tiles, std::int64_t pac
 bool few_rows(const Problem& problem, const TileSizes& tiles, std::int64_t packed_rows) noexcept;
 
 /// Plans a call for at most `threads` (≥ 1) threads.
-Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes& caches, int threads) noexcept;
+Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes& caches,
+               int threads) noexcept;
 
 } // namespace simdattn

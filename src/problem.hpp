@@ -1,10 +1,10 @@
 #pragma once
 // A call's arguments once they are known to be right: what plan and execute work on.
 
-#include <cstdint>
-
 #include "kernel_table.hpp"
 #include "simdattn/attention.hpp"
+
+#include <cstdint>
 
 namespace simdattn {
 
@@ -51,8 +51,10 @@ struct Problem {
 };
 
 /// One number of a list such as kv_lengths; `otherwise` where the list is absent.
-inline std::int64_t number_at(const TensorView& list, std::int64_t index, std::int64_t otherwise) noexcept {
-  return list.data == nullptr ? otherwise : static_cast<const std::int64_t*>(list.data)[index * list.stride[0]];
+inline std::int64_t number_at(const TensorView& list, std::int64_t index,
+                              std::int64_t otherwise) noexcept {
+  return list.data == nullptr ? otherwise
+                              : static_cast<const std::int64_t*>(list.data)[index * list.stride[0]];
 }
 
 } // namespace simdattn

@@ -7,16 +7,19 @@
 
 namespace simdattn {
 
-Status plan_call(const Problem& problem, const Context& context, const KernelTable** table, Plan* plan) noexcept {
+Status plan_call(const Problem& problem, const Context& context, const KernelTable** table,
+                 Plan* plan) noexcept {
   if (Status status = validate_context(context); !status.ok()) return status;
   const Implementation* implementation = nullptr;
-  if (Status status = choose_implementation(context.implementation, &implementation); !status.ok()) return status;
+  if (Status status = choose_implementation(context.implementation, &implementation); !status.ok())
+    return status;
   *table = implementation->table;
   *plan = make_plan(problem, implementation->table->tiles, cache_sizes(), thread_limit(context));
   return {};
 }
 
-Status run_call(const char* call, const Problem& problem, KernelEntry entry, const Context& context) noexcept {
+Status run_call(const char* call, const Problem& problem, KernelEntry entry,
+                const Context& context) noexcept {
   const double start = verbose() ? seconds_now() : 0.0;
   const KernelTable* table = nullptr;
   Plan plan;

@@ -15,15 +15,17 @@ Context without_workspace(const Context& context) {
 
 } // namespace
 
-Status attention_scores(const AttentionTensors& tensors, ScoreStage stage, const AttentionOptions& options,
-                        const Context& context) noexcept {
+Status attention_scores(const AttentionTensors& tensors, ScoreStage stage,
+                        const AttentionOptions& options, const Context& context) noexcept {
   Problem problem;
-  if (Status status = validate_scores(tensors, stage, options, &problem); !status.ok()) return status;
+  if (Status status = validate_scores(tensors, stage, options, &problem); !status.ok())
+    return status;
   return run_call("scores", problem, &KernelTable::scores, without_workspace(context));
 }
 
-Status attention_scores(const TensorView& query, const TensorView& key, const MutableTensorView& scores,
-                        const AttentionOptions& options, const Context& context) noexcept {
+Status attention_scores(const TensorView& query, const TensorView& key,
+                        const MutableTensorView& scores, const AttentionOptions& options,
+                        const Context& context) noexcept {
   AttentionTensors tensors;
   tensors.query = query;
   tensors.key = key;
@@ -31,16 +33,18 @@ Status attention_scores(const TensorView& query, const TensorView& key, const Mu
   return attention_scores(tensors, ScoreStage::masked, options, context);
 }
 
-Status attention_softmax(const TensorView& scores, const MutableTensorView& weights, const Context& context) noexcept {
+Status attention_softmax(const TensorView& scores, const MutableTensorView& weights,
+                         const Context& context) noexcept {
   Problem problem;
   if (Status status = validate_softmax(scores, weights, &problem); !status.ok()) return status;
   return run_call("softmax", problem, &KernelTable::softmax, without_workspace(context));
 }
 
-Status attention_weighted_sum(const TensorView& weights, const TensorView& value, const MutableTensorView& output,
-                              const Context& context) noexcept {
+Status attention_weighted_sum(const TensorView& weights, const TensorView& value,
+                              const MutableTensorView& output, const Context& context) noexcept {
   Problem problem;
-  if (Status status = validate_weighted_sum(weights, value, output, &problem); !status.ok()) return status;
+  if (Status status = validate_weighted_sum(weights, value, output, &problem); !status.ok())
+    return status;
   return run_call("weighted_sum", problem, &KernelTable::weighted_sum, without_workspace(context));
 }
 

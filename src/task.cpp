@@ -9,13 +9,15 @@ namespace {
 template <class T>
 const T* element(const TensorView& view, std::int64_t batch, std::int64_t head, std::int64_t row) {
   if (view.data == nullptr) return nullptr;
-  return static_cast<const T*>(view.data) + batch * view.stride[0] + head * view.stride[1] + row * view.stride[2];
+  return static_cast<const T*>(view.data) + batch * view.stride[0] + head * view.stride[1] +
+         row * view.stride[2];
 }
 
 template <class T>
 T* element(const MutableTensorView& view, std::int64_t batch, std::int64_t head, std::int64_t row) {
   if (view.data == nullptr) return nullptr;
-  return static_cast<T*>(view.data) + batch * view.stride[0] + head * view.stride[1] + row * view.stride[2];
+  return static_cast<T*>(view.data) + batch * view.stride[0] + head * view.stride[1] +
+         row * view.stride[2];
 }
 
 /// One batch entry, or one sequence of a ragged batch.
@@ -41,23 +43,30 @@ Sequence sequence_at(const Problem& problem, std::int64_t index) {
   }
   sequence.query_length =
       std::min(sequence.query_count, number_at(problem.query_lengths, index, sequence.query_count));
-  sequence.key_length = std::min(sequence.key_count, number_at(problem.kv_lengths, index, sequence.key_count));
-  sequence.offset = problem.causal == Causal::bottom_right ? sequence.key_length - sequence.query_length
-                                                           : number_at(problem.query_offsets, index, 0);
+  sequence.key_length =
+      std::min(sequence.key_count, number_at(problem.kv_lengths, index, sequence.key_count));
+  sequence.offset = problem.causal == Causal::bottom_right
+                        ? sequence.key_length - sequence.query_length
+                        : number_at(problem.query_offsets, index, 0);
   return sequence;
 }
 
 /// The keys that a query may see by lengths, causality and window: [first_key, end_key).
-void set_visible(const Problem& problem, const Sequence& sequence, std::int64_t token, QueryRow* row) {
+void set_visible(const Problem& problem, const Sequence& sequence, std::int64_t token,
+                 QueryRow* row) {
   row->position = token + sequence.offset;
-  row->first_key = problem.window_left < 0 ? 0 : std::max<std::int64_t>(0, row->position - problem.window_left);
+  row->first_key =
+      problem.window_left < 0 ? 0 : std::max<std::int64_t>(0, row->position - problem.window_left);
   row->end_key = token < sequence.query_length ? sequence.key_length : 0;
   if (problem.causal != Causal::none) row->end_key = std::min(row->end_key, row->position + 1);
-  if (problem.window_right >= 0) row->end_key = std::min(row->end_key, row->position + problem.window_right + 1);
+  if (problem.window_right >= 0)
+    row->end_key = std::min(row->end_key, row->position + problem.window_right + 1);
   if (row->first_key >= row->end_key) row->first_key = row->end_key = 0;
 }
 
-std::size_t element_size(MaskKind kind) { return kind == MaskKind::boolean ? sizeof(bool) : sizeof(float); }
+std::size_t element_size(MaskKind kind) {
+  return kind == MaskKind::boolean ? sizeof(bool) : sizeof(float);
+}
 
 /// A number for each head, such as a slope; 0 where there is none.
 float for_head(const TensorView& view, std::int64_t index, std::int64_t head) {
@@ -65,8 +74,8 @@ float for_head(const TensorView& view, std::int64_t index, std::int64_t head) {
   return number == nullptr ? 0.0f : *number;
 }
 
-QueryRow make_row(const Problem& problem, const Sequence& sequence, std::int64_t index, std::int64_t kv_head,
-                  std::int64_t packed_row) {
+QueryRow make_row(const Problem& problem, const Sequence& sequence, std::int64_t index,
+                  std::int64_t kv_head, std::int64_t packed_row) {
   const std::int64_t token = packed_row / problem.group;
   const std::int64_t head = kv_head * problem.group + packed_row % problem.group;
   const std::int64_t in_tensor = sequence.first_query + token;
@@ -80,7 +89,8 @@ QueryRow make_row(const Problem& problem, const Sequence& sequence, std::int64_t
     const TensorView& mask = problem.mask;
     const std::int64_t offset =
         sequence.batch * mask.stride[0] + head * mask.stride[1] + in_tensor * mask.stride[2];
-    row.mask = static_cast<const std::byte*>(mask.data) + offset * static_cast<std::int64_t>(element_size(problem.mask_kind));
+    row.mask = static_cast<const std::byte*>(mask.data) +
+               offset * static_cast<std::int64_t>(element_size(problem.mask_kind));
   }
   row.slope = for_head(problem.alibi_slopes, index, head);
   row.sink = for_head(problem.sinks, index, head);
@@ -104,7 +114,8 @@ KernelScratch make_scratch(const ScratchLayout& layout, std::byte* base) {
 }
 
 KeySegment make_segment(const TensorView& key, const TensorView& value, const Sequence& sequence,
-                        std::int64_t kv_head, std::int64_t count, bool gather_key, bool gather_value) {
+                        std::int64_t kv_head, std::int64_t count, bool gather_key,
+                        bool gather_value) {
   return {element<float>(key, sequence.batch, kv_head, sequence.first_key),
           element<float>(value, sequence.batch, kv_head, sequence.first_key),
           count,
@@ -116,7 +127,8 @@ KeySegment make_segment(const TensorView& key, const TensorView& value, const Se
           gather_value};
 }
 
-ScoreSteps make_steps(const Problem& problem, std::int64_t index, std::int64_t kv_head, std::int64_t first_row) {
+ScoreSteps make_steps(const Problem& problem, std::int64_t index, std::int64_t kv_head,
+                      std::int64_t first_row) {
   ScoreSteps steps{};
   steps.softcap = problem.softcap;
   steps.slopes = problem.alibi_slopes.data != nullptr;
@@ -131,10 +143,11 @@ ScoreSteps make_steps(const Problem& problem, std::int64_t index, std::int64_t k
   return steps;
 }
 
-/// Weights of a ragged batch have a column for each key of the longest sequence; those past a shorter one's end hold
-/// what an excluded key has.
+/// Weights of a ragged batch have a column for each key of the longest sequence; those past a
+/// shorter one's end hold what an excluded key has.
 void fill_past_end(const Problem& problem, const AttentionBlock& block, const QueryRow* rows) {
-  const float absent = problem.value.data == nullptr ? -std::numeric_limits<float>::infinity() : 0.0f;
+  const float absent =
+      problem.value.data == nullptr ? -std::numeric_limits<float>::infinity() : 0.0f;
   for (int r = 0; r < block.row_count; ++r) {
     for (std::int64_t key = block.key_count; key < problem.key_count; ++key) {
       rows[r].weights[key * problem.weights.stride[3]] = absent;
@@ -144,27 +157,31 @@ void fill_past_end(const Problem& problem, const AttentionBlock& block, const Qu
 
 } // namespace
 
-Task::Task(const Problem& problem, const Plan& plan, const TileSizes& tiles, std::int64_t unit, std::byte* scratch)
+Task::Task(const Problem& problem, const Plan& plan, const TileSizes& tiles, std::int64_t unit,
+           std::byte* scratch)
     : problem_(problem), rows_(reinterpret_cast<QueryRow*>(scratch + plan.layout.rows)) {
   const std::int64_t index = unit / plan.row_blocks / problem.kv_heads;
   const std::int64_t kv_head = unit / plan.row_blocks % problem.kv_heads;
   // Causal: later rows see more keys, and the longest tasks of a head go first.
   const std::int64_t position = unit % plan.row_blocks;
-  const std::int64_t row_block = problem.causal == Causal::none ? position : plan.row_blocks - 1 - position;
+  const std::int64_t row_block =
+      problem.causal == Causal::none ? position : plan.row_blocks - 1 - position;
   const std::int64_t first_row = row_block * plan.row_block;
   const Sequence sequence = sequence_at(problem, index);
   const std::int64_t packed_rows = sequence.query_count * problem.group;
   const std::int64_t row_count = std::min<std::int64_t>(plan.row_block, packed_rows - first_row);
   if (row_count <= 0) return;
   block.row_count = static_cast<int>(row_count);
-  for (int r = 0; r < block.row_count; ++r) rows_[r] = make_row(problem, sequence, index, kv_head, first_row + r);
+  for (int r = 0; r < block.row_count; ++r)
+    rows_[r] = make_row(problem, sequence, index, kv_head, first_row + r);
   if (problem.past_count > 0) {
-    segments_[block.segment_count++] = make_segment(problem.past_key, problem.past_value, sequence, kv_head,
-                                                    problem.past_count, plan.gather_past_key, plan.gather_past_value);
+    segments_[block.segment_count++] =
+        make_segment(problem.past_key, problem.past_value, sequence, kv_head, problem.past_count,
+                     plan.gather_past_key, plan.gather_past_value);
   }
   segments_[block.segment_count++] =
-      make_segment(problem.key, problem.value, sequence, kv_head, sequence.key_count - problem.past_count,
-                   plan.gather_key, plan.gather_value);
+      make_segment(problem.key, problem.value, sequence, kv_head,
+                   sequence.key_count - problem.past_count, plan.gather_key, plan.gather_value);
   chunks = cut_keys(problem, tiles, packed_rows, sequence.key_count);
   block.rows = rows_;
   block.query_dim_stride = problem.query.stride[3];

@@ -1,10 +1,10 @@
 #include "validate.hpp"
 
-#include <cinttypes>
-#include <initializer_list>
-
 #include "validate_options.hpp"
 #include "validate_tensor.hpp"
+
+#include <cinttypes>
+#include <initializer_list>
 
 namespace simdattn {
 namespace {
@@ -13,16 +13,17 @@ Status check_heads(const NamedTensor& query, const NamedTensor& kv) noexcept {
   const std::int64_t query_heads = query.size[1], kv_heads = kv.size[1];
   if (query_heads == 0 || (kv_heads > 0 && query_heads % kv_heads == 0)) return {};
   return Status::error(StatusCode::invalid_argument,
-                       "%s: size[1] (heads) is %" PRId64 "; it must divide the %" PRId64 " heads of %s", kv.name,
-                       kv_heads, query_heads, query.name);
+                       "%s: size[1] (heads) is %" PRId64 "; it must divide the %" PRId64
+                       " heads of %s",
+                       kv.name, kv_heads, query_heads, query.name);
 }
 
 Status check_dim(const NamedTensor& tensor, std::int64_t least) noexcept {
   const std::int64_t dim = tensor.size[3];
   if (dim >= least && dim <= max_dim) return {};
   return Status::error(StatusCode::invalid_argument,
-                       "%s: size[3] (dim) is %" PRId64 "; it must be in %" PRId64 " … %" PRId64, tensor.name, dim, least,
-                       max_dim);
+                       "%s: size[3] (dim) is %" PRId64 "; it must be in %" PRId64 " … %" PRId64,
+                       tensor.name, dim, least, max_dim);
 }
 
 void set_heads(std::int64_t query_heads, std::int64_t kv_heads, Problem* problem) noexcept {
@@ -34,13 +35,16 @@ void set_heads(std::int64_t query_heads, std::int64_t kv_heads, Problem* problem
 /// A past segment against the one that follows it: the same but for the number of keys.
 Status check_past(const NamedTensor& past, const NamedTensor& present) noexcept {
   SIMDATTN_RETURN_IF_ERROR(check_tensor(past));
-  for (int axis : {0, 1, 3}) SIMDATTN_RETURN_IF_ERROR(check_size(past, axis, present.size[axis], "as in what follows it"));
+  for (int axis : {0, 1, 3})
+    SIMDATTN_RETURN_IF_ERROR(check_size(past, axis, present.size[axis], "as in what follows it"));
   return {};
 }
 
 /// Query against key: sizes, heads, D, past and sequences; fills in what they say.
-Status match_query_key(const AttentionTensors& tensors, const AttentionOptions& options, Problem* problem) noexcept {
-  const NamedTensor query("query", tensors.query), key("key", tensors.key), past_key("past_key", tensors.past_key);
+Status match_query_key(const AttentionTensors& tensors, const AttentionOptions& options,
+                       Problem* problem) noexcept {
+  const NamedTensor query("query", tensors.query), key("key", tensors.key),
+      past_key("past_key", tensors.past_key);
   SIMDATTN_RETURN_IF_ERROR(check_tensor(query));
   SIMDATTN_RETURN_IF_ERROR(check_tensor(key));
   SIMDATTN_RETURN_IF_ERROR(check_dim(query, 1));
@@ -57,7 +61,8 @@ Status match_query_key(const AttentionTensors& tensors, const AttentionOptions& 
     problem->past_count = past_key.size[2];
     if (__builtin_add_overflow(problem->key_count, problem->past_count, &problem->key_count)) {
       return Status::error(StatusCode::invalid_argument,
-                           "past_key: size[2] (seq) is %" PRId64 "; with key it must fit in 64 bits",
+                           "past_key: size[2] (seq) is %" PRId64
+                           "; with key it must fit in 64 bits",
                            problem->past_count);
     }
   }
@@ -74,14 +79,16 @@ Status match_query_key(const AttentionTensors& tensors, const AttentionOptions& 
 Status check_rows(const NamedTensor& output, const TensorView& query, std::int64_t columns,
                   const char* columns_must_be) noexcept {
   SIMDATTN_RETURN_IF_ERROR(check_tensor(output));
-  for (int axis = 0; axis < 3; ++axis) SIMDATTN_RETURN_IF_ERROR(check_size(output, axis, query.size[axis], "as in query"));
+  for (int axis = 0; axis < 3; ++axis)
+    SIMDATTN_RETURN_IF_ERROR(check_size(output, axis, query.size[axis], "as in query"));
   return check_size(output, 3, columns, columns_must_be);
 }
 
 Status check_outputs_apart(std::initializer_list<NamedTensor> outputs,
                            std::initializer_list<NamedTensor> inputs) noexcept {
   for (const NamedTensor& output : outputs) {
-    for (const NamedTensor& input : inputs) SIMDATTN_RETURN_IF_ERROR(check_apart(output, input));
+    for (const NamedTensor& input : inputs)
+      SIMDATTN_RETURN_IF_ERROR(check_apart(output, input));
     for (const NamedTensor& other : outputs) {
       if (&output != &other) SIMDATTN_RETURN_IF_ERROR(check_apart(output, other));
     }
@@ -101,7 +108,8 @@ Status match_value(const AttentionTensors& tensors, Problem* problem) noexcept {
   problem->value = tensors.value;
   if ((tensors.past_key.data == nullptr) != (tensors.past_value.data == nullptr)) {
     const bool no_key = tensors.past_key.data == nullptr;
-    return Status::error(StatusCode::invalid_argument, "%s: data is nullptr; it must be given together with %s",
+    return Status::error(StatusCode::invalid_argument,
+                         "%s: data is nullptr; it must be given together with %s",
                          no_key ? "past_key" : "past_value", no_key ? "past_value" : "past_key");
   }
   if (past_value.data != nullptr) {
@@ -113,7 +121,8 @@ Status match_value(const AttentionTensors& tensors, Problem* problem) noexcept {
 }
 
 /// A problem whose rows are those of a matrix [B, H, Lq, Lkv] of scores or weights.
-Status rows_of_matrix(const NamedTensor& matrix, const TensorView& view, Problem* problem) noexcept {
+Status rows_of_matrix(const NamedTensor& matrix, const TensorView& view,
+                      Problem* problem) noexcept {
   SIMDATTN_RETURN_IF_ERROR(check_tensor(matrix));
   set_heads(matrix.size[1], matrix.size[1], problem);
   problem->batch = matrix.size[0];
@@ -126,16 +135,19 @@ Status rows_of_matrix(const NamedTensor& matrix, const TensorView& view, Problem
 
 } // namespace
 
-Status validate_attention(const AttentionTensors& tensors, const AttentionOptions& options, Problem* problem) noexcept {
+Status validate_attention(const AttentionTensors& tensors, const AttentionOptions& options,
+                          Problem* problem) noexcept {
   SIMDATTN_RETURN_IF_ERROR(match_query_key(tensors, options, problem));
   SIMDATTN_RETURN_IF_ERROR(match_value(tensors, problem));
-  const NamedTensor output("output", tensors.output), lse("lse", tensors.lse), weights("weights", tensors.weights);
+  const NamedTensor output("output", tensors.output), lse("lse", tensors.lse),
+      weights("weights", tensors.weights);
   SIMDATTN_RETURN_IF_ERROR(check_rows(output, tensors.query, problem->value_dim, "as in value"));
   if (lse.data != nullptr) {
     SIMDATTN_RETURN_IF_ERROR(check_rows(lse, tensors.query, 1, "one number for each query"));
   }
   if (weights.data != nullptr) {
-    SIMDATTN_RETURN_IF_ERROR(check_rows(weights, tensors.query, problem->key_count, "the number of keys"));
+    SIMDATTN_RETURN_IF_ERROR(
+        check_rows(weights, tensors.query, problem->key_count, "the number of keys"));
   }
   problem->output = tensors.output;
   problem->lse = tensors.lse;
@@ -148,15 +160,17 @@ Status validate_attention(const AttentionTensors& tensors, const AttentionOption
                                                       {"mask", tensors.mask}});
 }
 
-Status validate_scores(const AttentionTensors& tensors, ScoreStage stage, const AttentionOptions& options,
-                       Problem* problem) noexcept {
+Status validate_scores(const AttentionTensors& tensors, ScoreStage stage,
+                       const AttentionOptions& options, Problem* problem) noexcept {
   if (static_cast<unsigned>(stage) > static_cast<unsigned>(ScoreStage::masked)) {
-    return Status::error(StatusCode::invalid_argument, "stage is %u; it must be raw (0), capped (1) or masked (2)",
+    return Status::error(StatusCode::invalid_argument,
+                         "stage is %u; it must be raw (0), capped (1) or masked (2)",
                          static_cast<unsigned>(stage));
   }
   SIMDATTN_RETURN_IF_ERROR(match_query_key(tensors, options, problem));
   const NamedTensor scores("scores", tensors.weights);
-  SIMDATTN_RETURN_IF_ERROR(check_rows(scores, tensors.query, problem->key_count, "the number of keys"));
+  SIMDATTN_RETURN_IF_ERROR(
+      check_rows(scores, tensors.query, problem->key_count, "the number of keys"));
   problem->weights = tensors.weights;
   problem->stage = stage;
   if (stage != ScoreStage::masked) problem->mask_kind = MaskKind::none;
@@ -166,7 +180,8 @@ Status validate_scores(const AttentionTensors& tensors, ScoreStage stage, const 
                                         {"mask", tensors.mask}});
 }
 
-Status validate_softmax(const TensorView& scores, const MutableTensorView& weights, Problem* problem) noexcept {
+Status validate_softmax(const TensorView& scores, const MutableTensorView& weights,
+                        Problem* problem) noexcept {
   const NamedTensor named_scores("scores", scores), named_weights("weights", weights);
   SIMDATTN_RETURN_IF_ERROR(rows_of_matrix(named_scores, scores, problem));
   SIMDATTN_RETURN_IF_ERROR(check_tensor(named_weights));
@@ -177,15 +192,17 @@ Status validate_softmax(const TensorView& scores, const MutableTensorView& weigh
   return check_outputs_apart({named_weights}, {named_scores});
 }
 
-Status validate_weighted_sum(const TensorView& weights, const TensorView& value, const MutableTensorView& output,
-                             Problem* problem) noexcept {
-  const NamedTensor named_weights("weights", weights), named_value("value", value), named_output("output", output);
+Status validate_weighted_sum(const TensorView& weights, const TensorView& value,
+                             const MutableTensorView& output, Problem* problem) noexcept {
+  const NamedTensor named_weights("weights", weights), named_value("value", value),
+      named_output("output", output);
   SIMDATTN_RETURN_IF_ERROR(rows_of_matrix(named_weights, weights, problem));
   SIMDATTN_RETURN_IF_ERROR(check_tensor(named_value));
   SIMDATTN_RETURN_IF_ERROR(check_dim(named_value, 0));
   SIMDATTN_RETURN_IF_ERROR(check_size(named_value, 0, problem->batch, "as in weights"));
   SIMDATTN_RETURN_IF_ERROR(check_heads(named_weights, named_value));
-  SIMDATTN_RETURN_IF_ERROR(check_size(named_value, 2, problem->key_count, "the last size of weights"));
+  SIMDATTN_RETURN_IF_ERROR(
+      check_size(named_value, 2, problem->key_count, "the last size of weights"));
   SIMDATTN_RETURN_IF_ERROR(check_tensor(named_output));
   for (int axis = 0; axis < 3; ++axis) {
     SIMDATTN_RETURN_IF_ERROR(check_size(named_output, axis, weights.size[axis], "as in weights"));
@@ -200,7 +217,8 @@ Status validate_weighted_sum(const TensorView& weights, const TensorView& value,
 
 Status validate_context(const Context& context) noexcept {
   if (context.threads < 0) {
-    return Status::error(StatusCode::invalid_argument, "context.threads is %d; it must be 0 or more", context.threads);
+    return Status::error(StatusCode::invalid_argument,
+                         "context.threads is %d; it must be 0 or more", context.threads);
   }
   return {};
 }

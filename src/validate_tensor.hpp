@@ -1,13 +1,14 @@
 #pragma once
 // What every tensor must be, whatever its part in the call.
 
-#include <cstdint>
-
 #include "simdattn/status.hpp"
 #include "simdattn/tensor.hpp"
 
-#define SIMDATTN_RETURN_IF_ERROR(expression)                                                                           \
-  if (Status status_of_expression = (expression); !status_of_expression.ok()) return status_of_expression
+#include <cstdint>
+
+#define SIMDATTN_RETURN_IF_ERROR(expression)                                                       \
+  if (Status status_of_expression = (expression); !status_of_expression.ok())                      \
+  return status_of_expression
 
 namespace simdattn {
 
@@ -21,19 +22,24 @@ struct NamedTensor {
   bool is_output;
 
   NamedTensor(const char* tensor_name, const TensorView& view) noexcept
-      : name(tensor_name), data(view.data), type(view.type), size(view.size), stride(view.stride), is_output(false) {}
+      : name(tensor_name), data(view.data), type(view.type), size(view.size), stride(view.stride),
+        is_output(false) {}
   NamedTensor(const char* tensor_name, const MutableTensorView& view) noexcept
-      : name(tensor_name), data(view.data), type(view.type), size(view.size), stride(view.stride), is_output(true) {}
+      : name(tensor_name), data(view.data), type(view.type), size(view.size), stride(view.stride),
+        is_output(true) {}
 };
 
 /// Checks presence, type, sizes, strides, alignment, and that every offset fits in 64 bits.
 Status check_tensor(const NamedTensor& tensor, DataType type = DataType::f32) noexcept;
 
 /// Checks one size; `must_be` says where the wanted size comes from, as in "as in query".
-Status check_size(const NamedTensor& tensor, int axis, std::int64_t wanted, const char* must_be) noexcept;
+Status check_size(const NamedTensor& tensor, int axis, std::int64_t wanted,
+                  const char* must_be) noexcept;
 
-/// Checks that each size is 1 or the wanted one, and sets the strides of `view` to 0 along axes of size 1.
-Status check_broadcast(const NamedTensor& tensor, const std::int64_t (&wanted)[4], TensorView* view) noexcept;
+/// Checks that each size is 1 or the wanted one, and sets the strides of `view` to 0 along axes of
+/// size 1.
+Status check_broadcast(const NamedTensor& tensor, const std::int64_t (&wanted)[4],
+                       TensorView* view) noexcept;
 
 /// Checks that an output starts where no other tensor starts.
 Status check_apart(const NamedTensor& output, const NamedTensor& other) noexcept;

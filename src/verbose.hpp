@@ -13,7 +13,7 @@ bool verbose() noexcept;
 double seconds_now() noexcept;
 
 /// Prints one line about a finished call to stderr.
-void print_call(const char* call, const Problem& problem, const KernelTable& table, const Plan& plan,
-                double seconds) noexcept;
+void print_call(const char* call, const Problem& problem, const KernelTable& table,
+                const Plan& plan, double seconds) noexcept;
 
 } // namespace simdattn

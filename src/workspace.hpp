@@ -1,9 +1,9 @@
 #pragma once
 // The memory of one call: the caller's, or an allocation of its own.
 
-#include <cstddef>
-
 #include "simdattn/attention.hpp"
+
+#include <cstddef>
 
 namespace simdattn {
 

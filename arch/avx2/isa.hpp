@@ -1,9 +1,9 @@
 #pragma once
 // AVX2 with FMA: 16 registers of 8 floats.
 
-#include <immintrin.h>
-
 #include "arch/xsimd_isa.hpp"
+
+#include <immintrin.h>
 
 namespace simdattn {
 namespace {
@@ -34,7 +34,9 @@ struct Avx2 : XsimdIsa<xsimd::fma3<xsimd::avx2>> {
   }
 
   // As a select, GCC 12 adds an integer comparison.
-  static Vector zero_where(Mask mask, Vector v) { return Vector(_mm256_andnot_ps(mask.data, v.data)); }
+  static Vector zero_where(Mask mask, Vector v) {
+    return Vector(_mm256_andnot_ps(mask.data, v.data));
+  }
 
   static Vector load_boolean(const unsigned char* p) {
     const __m256i wide = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));

@@ -1,9 +1,9 @@
 #pragma once
 // AVX-512 (F, BW, DQ, VL): 32 registers of 16 floats.
 
-#include <immintrin.h>
-
 #include "arch/xsimd_isa.hpp"
+
+#include <immintrin.h>
 
 namespace simdattn {
 namespace {

@@ -1,12 +1,11 @@
 #pragma once
 // Advanced SIMD of AArch64: 32 registers of 4 floats, and products by one lane of a register.
 
-#include <arm_neon.h>
+#include "arch/xsimd_isa.hpp"
 
+#include <arm_neon.h>
 #include <cstdint>
 #include <cstring>
-
-#include "arch/xsimd_isa.hpp"
 
 namespace simdattn {
 namespace {
@@ -20,7 +19,8 @@ struct Neon : XsimdIsa<xsimd::neon64> {
                                    .key_block = 256,
                                    .key_block_large_dim = 128,
                                    .few_rows = 2};
-  // Scores: 18 sums, 3 vectors of rows and 6 of keys. Output: 24 sums, 3 vectors of rows and 2 of values.
+  // Scores: 18 sums, 3 vectors of rows and 6 of keys. Output: 24 sums, 3 vectors of rows and 2 of
+  // values.
   static constexpr int score_keys(int vectors) { return vectors == 3 ? 6 : 8; }
   static constexpr int output_dims(int vectors) { return vectors == 3 ? 8 : vectors == 2 ? 8 : 16; }
 
@@ -44,8 +44,10 @@ struct Neon : XsimdIsa<xsimd::neon64> {
   };
   template <int Size>
   static Group<Size> load_group(const float* p) {
-    if constexpr (Size == 4) return {vld1q_f32(p)};
-    else return {vld1q_dup_f32(p)};
+    if constexpr (Size == 4)
+      return {vld1q_f32(p)};
+    else
+      return {vld1q_dup_f32(p)};
   }
   template <int I, int Size>
   static Lane<I> lane(GroupOf<Size> group) {

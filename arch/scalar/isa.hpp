@@ -1,11 +1,11 @@
 #pragma once
-// The portable baseline: vectors of the compiler (GCC's and clang's vector extension), whatever the target has for
-// them. 16 registers of 4 floats are assumed, and no FMA.
+// The portable baseline: vectors of the compiler (GCC's and clang's vector extension), whatever the
+// target has for them. 16 registers of 4 floats are assumed, and no FMA.
+
+#include "kernel_table.hpp"
 
 #include <cstdint>
 #include <cstring>
-
-#include "kernel_table.hpp"
 
 namespace simdattn {
 namespace {
@@ -55,7 +55,9 @@ struct Scalar {
     const Mask excluded = Mask{p[0], p[1], p[2], p[3]} == Mask{};
     return excluded ? broadcast(-__builtin_inff()) : broadcast(0.0f);
   }
-  static Vector zero_where(Mask mask, Vector v) { return reinterpret_cast<Vector>(~mask & reinterpret_cast<Mask>(v)); }
+  static Vector zero_where(Mask mask, Vector v) {
+    return reinterpret_cast<Vector>(~mask & reinterpret_cast<Mask>(v));
+  }
   static float sum(Vector a) { return (a[0] + a[1]) + (a[2] + a[3]); }
   static bool any(Mask mask) { return (mask[0] | mask[1] | mask[2] | mask[3]) != 0; }
 

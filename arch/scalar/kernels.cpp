@@ -3,7 +3,6 @@
 
 namespace simdattn {
 
-extern constinit const KernelTable kernel_table_scalar =
-    kernels::make_table<Scalar>("scalar", 0);
+extern constinit const KernelTable kernel_table_scalar = kernels::make_table<Scalar>("scalar", 0);
 
 } // namespace simdattn

@@ -2,10 +2,10 @@
 /// @file
 /// The result of every call: a code, and a message that says what to do about it.
 
+#include "simdattn/export.hpp"
+
 #include <cstddef>
 #include <cstdint>
-
-#include "simdattn/export.hpp"
 
 namespace simdattn {
 
@@ -13,7 +13,8 @@ namespace simdattn {
 enum class StatusCode : std::uint8_t {
   ok = 0,
   invalid_argument,           ///< a tensor, an option or a context member is not what it must be
-  unsupported_implementation, ///< the implementation asked for is unknown, or this CPU lacks its features
+  unsupported_implementation, ///< the implementation asked for is unknown, or this CPU lacks its
+                              ///< features
   workspace_too_small,        ///< Context::workspace_bytes is below what workspace_size() says
   out_of_memory,              ///< no workspace was given and allocating one failed
 };
@@ -37,7 +38,8 @@ public:
   bool ok() const noexcept { return code_ == StatusCode::ok; }
   /// What went wrong; StatusCode::ok when nothing did.
   StatusCode code() const noexcept { return code_; }
-  /// Names the argument, its value and what it must be; empty on success. Lives as long as the Status.
+  /// Names the argument, its value and what it must be; empty on success. Lives as long as the
+  /// Status.
   const char* message() const noexcept { return message_; }
 
 private:

@@ -1,9 +1,10 @@
 #pragma once
 /// @file
-/// Non-owning views of tensors of rank 4, [batch, heads, seq, dim], with strides counted in elements.
+/// Non-owning views of tensors of rank 4, [batch, heads, seq, dim], with strides counted in
+/// elements.
 ///
-/// A view of lower rank has size 1 on the axes it lacks. A KV cache is a view too: its size is what is
-/// used, its strides say how much there is. A stride of 0 repeats one slice along an axis.
+/// A view of lower rank has size 1 on the axes it lacks. A KV cache is a view too: its size is what
+/// is used, its strides say how much there is. A stride of 0 repeats one slice along an axis.
 
 #include <cstdint>
 
@@ -24,14 +25,15 @@ struct TensorView {
   const void* data = nullptr;          ///< the first element
   DataType type = DataType::none;      ///< of all elements
   std::int64_t size[4] = {0, 0, 0, 0}; ///< batch, heads, seq, dim; each 0 or more
-  std::int64_t stride[4] = {0, 0, 0, 0}; ///< from one index to the next along each axis, in elements; each 0 or more
+  std::int64_t stride[4] = {
+      0, 0, 0, 0}; ///< from one index to the next along each axis, in elements; each 0 or more
 };
 
 /// An output. `data == nullptr` means not wanted.
 struct MutableTensorView {
-  void* data = nullptr;                ///< the first element
-  DataType type = DataType::none;      ///< of all elements
-  std::int64_t size[4] = {0, 0, 0, 0}; ///< batch, heads, seq, dim; each 0 or more
+  void* data = nullptr;                  ///< the first element
+  DataType type = DataType::none;        ///< of all elements
+  std::int64_t size[4] = {0, 0, 0, 0};   ///< batch, heads, seq, dim; each 0 or more
   std::int64_t stride[4] = {0, 0, 0, 0}; ///< as in TensorView; above 0 along an axis longer than 1
 };
 
@@ -60,12 +62,14 @@ struct ViewOf<const std::int64_t> {
 };
 } // namespace detail
 
-/// Any strides, in elements. The element type and whether the view can be written come from the pointer:
-/// `const float*`, `const bool*` and `const std::int64_t*` give a TensorView, `float*` a MutableTensorView.
+/// Any strides, in elements. The element type and whether the view can be written come from the
+/// pointer: `const float*`, `const bool*` and `const std::int64_t*` give a TensorView, `float*` a
+/// MutableTensorView.
 template <class T>
-typename detail::ViewOf<T>::View strided(T* data, std::int64_t batch, std::int64_t heads, std::int64_t seq,
-                                         std::int64_t dim, std::int64_t batch_stride, std::int64_t head_stride,
-                                         std::int64_t seq_stride, std::int64_t dim_stride = 1) noexcept {
+typename detail::ViewOf<T>::View
+strided(T* data, std::int64_t batch, std::int64_t heads, std::int64_t seq, std::int64_t dim,
+        std::int64_t batch_stride, std::int64_t head_stride, std::int64_t seq_stride,
+        std::int64_t dim_stride = 1) noexcept {
   typename detail::ViewOf<T>::View view;
   view.data = data;
   view.type = detail::ViewOf<T>::type;
@@ -77,21 +81,22 @@ typename detail::ViewOf<T>::View strided(T* data, std::int64_t batch, std::int64
 
 /// A dense [batch, heads, seq, dim] tensor.
 template <class T>
-typename detail::ViewOf<T>::View bhsd(T* data, std::int64_t batch, std::int64_t heads, std::int64_t seq,
-                                      std::int64_t dim) noexcept {
+typename detail::ViewOf<T>::View bhsd(T* data, std::int64_t batch, std::int64_t heads,
+                                      std::int64_t seq, std::int64_t dim) noexcept {
   return strided(data, batch, heads, seq, dim, heads * seq * dim, seq * dim, dim);
 }
 
 /// A dense [batch, seq, heads, dim] tensor, seen as [batch, heads, seq, dim].
 template <class T>
-typename detail::ViewOf<T>::View bshd(T* data, std::int64_t batch, std::int64_t seq, std::int64_t heads,
-                                      std::int64_t dim) noexcept {
+typename detail::ViewOf<T>::View bshd(T* data, std::int64_t batch, std::int64_t seq,
+                                      std::int64_t heads, std::int64_t dim) noexcept {
   return strided(data, batch, heads, seq, dim, seq * heads * dim, dim, heads * dim);
 }
 
 /// A dense [batch, seq, dim] tensor: one head.
 template <class T>
-typename detail::ViewOf<T>::View bsd(T* data, std::int64_t batch, std::int64_t seq, std::int64_t dim) noexcept {
+typename detail::ViewOf<T>::View bsd(T* data, std::int64_t batch, std::int64_t seq,
+                                     std::int64_t dim) noexcept {
   return bhsd(data, batch, 1, seq, dim);
 }
 
@@ -107,9 +112,11 @@ typename detail::ViewOf<T>::View per_batch(T* data, std::int64_t count) noexcept
   return bhsd(data, count, 1, 1, 1);
 }
 
-/// One number for each head of each batch entry, dense: slopes, sinks. `batch` is 1 where all entries share them.
+/// One number for each head of each batch entry, dense: slopes, sinks. `batch` is 1 where all
+/// entries share them.
 template <class T>
-typename detail::ViewOf<T>::View per_head(T* data, std::int64_t batch, std::int64_t heads) noexcept {
+typename detail::ViewOf<T>::View per_head(T* data, std::int64_t batch,
+                                          std::int64_t heads) noexcept {
   return bhsd(data, batch, heads, 1, 1);
 }
 

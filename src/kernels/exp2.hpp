@@ -3,14 +3,14 @@
 
 namespace simdattn::kernels {
 
-/// Weights below 2^-64 of the largest are exactly 0: denormal weights, and their products with V, would cost a
-/// hundred times a normal one.
+/// Weights below 2^-64 of the largest are exactly 0: denormal weights, and their products with V,
+/// would cost a hundred times a normal one.
 inline constexpr float exp2_cutoff = -64.0f;
 
-/// g(f), where 2^f = 1 + f·g(f) for f in [-1/2, 1/2]: the polynomial of degree 4 for which error plus rounding of
-/// 1 + f·g(f), in units of the result's last place, is least at worst: by linear programming, with what each step
-/// without FMA may round added to the error, and each coefficient rounded before the next is sought. Over every float
-/// the worst is 1.78 with FMA, 1.85 without.
+/// g(f), where 2^f = 1 + f·g(f) for f in [-1/2, 1/2]: the polynomial of degree 4 for which error
+/// plus rounding of 1 + f·g(f), in units of the result's last place, is least at worst: by linear
+/// programming, with what each step without FMA may round added to the error, and each coefficient
+/// rounded before the next is sought. Over every float the worst is 1.78 with FMA, 1.85 without.
 template <class Isa>
 [[gnu::always_inline]] inline typename Isa::Vector exp2_slope(typename Isa::Vector fraction) {
   using Vector = typename Isa::Vector;
@@ -20,14 +20,15 @@ template <class Isa>
   return Isa::fma(g, fraction, Isa::broadcast(0x1.62e42p-1f));
 }
 
-/// 2^x for x ≤ 0, within 2 ULP; exactly 0 for x < -64, -inf included; exactly 1 for 0; NaN for NaN. x = n + f with
-/// n = round(x), and 2^f = 1 + f·g(f), so that 2^0 is 1 without rounding.
+/// 2^x for x ≤ 0, within 2 ULP; exactly 0 for x < -64, -inf included; exactly 1 for 0; NaN for NaN.
+/// x = n + f with n = round(x), and 2^f = 1 + f·g(f), so that 2^0 is 1 without rounding.
 template <class Isa>
 [[gnu::always_inline]] inline typename Isa::Vector exp2(typename Isa::Vector x) {
   typename Isa::Vector fraction;
   const auto exponent = Isa::split_exponent(x, fraction);
   const auto power = Isa::fma(exp2_slope<Isa>(fraction), fraction, Isa::broadcast(1.0f));
-  return Isa::zero_where(Isa::less(x, Isa::broadcast(exp2_cutoff)), Isa::scale_by_exponent(power, exponent));
+  return Isa::zero_where(Isa::less(x, Isa::broadcast(exp2_cutoff)),
+                         Isa::scale_by_exponent(power, exponent));
 }
 
 /// 2^x − 1 for x ≤ 0, to the same relative error near 0 as far from it; NaN for NaN.
@@ -38,7 +39,8 @@ template <class Isa>
   const auto exponent = Isa::split_exponent(Isa::max(Isa::broadcast(exp2_cutoff), x), fraction);
   const auto power_less_1 = Isa::mul(exp2_slope<Isa>(fraction), fraction);
   // 2^n (2^f − 1) + (2^n − 1)
-  return Isa::add(Isa::scale_by_exponent(power_less_1, exponent), Isa::sub(Isa::scale_by_exponent(one, exponent), one));
+  return Isa::add(Isa::scale_by_exponent(power_less_1, exponent),
+                  Isa::sub(Isa::scale_by_exponent(one, exponent), one));
 }
 
 } // namespace simdattn::kernels

@@ -1,6 +1,6 @@
 #pragma once
-// The fused call: for one block of queries, all of softmax(scale · Q Kᵀ) V, with the scores of one panel and one key
-// block at a time in memory (Dao et al., "FlashAttention", 2022).
+// The fused call: for one block of queries, all of softmax(scale · Q Kᵀ) V, with the scores of one
+// panel and one key block at a time in memory (Dao et al., "FlashAttention", 2022).
 
 #include "kernels/key_blocks.hpp"
 #include "kernels/partial.hpp"
@@ -13,8 +13,10 @@ namespace simdattn::kernels {
 /// Calls body with the units of the scores as a constant.
 template <class Body>
 [[gnu::always_inline]] inline void with_units(const ScoreSteps& steps, Body&& body) {
-  if (steps.natural()) body(Constant<Units::natural>{});
-  else body(Constant<Units::powers_of_two>{});
+  if (steps.natural())
+    body(Constant<Units::natural>{});
+  else
+    body(Constant<Units::powers_of_two>{});
 }
 
 /// Brings a panel's queries into scratch.
@@ -30,9 +32,11 @@ void prepare_queries(const AttentionBlock& block, const Panel<Isa>& panel, float
 template <class Isa, int Vectors>
 void begin_panel(const AttentionBlock& block, const Panel<Isa>& panel) {
   constexpr int width = Vectors * Isa::lanes;
-  prepare_queries<Isa, Vectors>(block, panel, block.steps.natural() ? block.scale : block.scale * log2_e);
+  prepare_queries<Isa, Vectors>(block, panel,
+                                block.steps.natural() ? block.scale : block.scale * log2_e);
   float* output = panel_of(block.scratch.output, panel, block.value_dim);
-  for (int i = 0; i < block.value_dim * width; i += Isa::lanes) Isa::store(output + i, Isa::broadcast(0.0f));
+  for (int i = 0; i < block.value_dim * width; i += Isa::lanes)
+    Isa::store(output + i, Isa::broadcast(0.0f));
   for (int lane = 0; lane < width; ++lane) {
     block.scratch.row_max[panel.first_row + lane] = -__builtin_inff();
     block.scratch.row_sum[panel.first_row + lane] = 0.0f;
@@ -48,13 +52,15 @@ void make_scores(const AttentionBlock& block, const Panel<Isa>& panel, const Key
                              block.scratch.scores, block.scratch.tile_max);
     }
   }
-  panel_scores<Isa, Vectors>(panel_of(block.scratch.query, panel, block.dim), block.dim, keys, block.scratch.scores,
-                             block.scratch.tile_max);
+  panel_scores<Isa, Vectors>(panel_of(block.scratch.query, panel, block.dim), block.dim, keys,
+                             block.scratch.scores, block.scratch.tile_max);
 }
 
-/// Adds a run of keys to a panel's sums. `values_finite` is asked only where a row does not see a key.
+/// Adds a run of keys to a panel's sums. `values_finite` is asked only where a row does not see a
+/// key.
 template <class Isa, int Vectors, class ValuesFinite>
-void attend(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys, ValuesFinite values_finite) {
+void attend(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
+            ValuesFinite values_finite) {
   const KernelScratch& scratch = block.scratch;
   const MaskEffect mask = load_mask<Isa, Vectors>(block, panel, keys);
   if (mask == MaskEffect::excludes_every) return;
@@ -64,21 +70,24 @@ void attend(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock
   float* correction = scratch.tile_max + Isa::tiles.panel_rows;
   with_units(block.steps, [&](auto units) {
     online_softmax<Isa, Vectors, units.value>(scratch.scores, keys.count, scratch.tile_max,
-                                              scratch.row_max + panel.first_row, scratch.row_sum + panel.first_row,
-                                              correction);
+                                              scratch.row_max + panel.first_row,
+                                              scratch.row_sum + panel.first_row, correction);
   });
   float* output = panel_of(scratch.output, panel, block.value_dim);
   if ((!in_part && mask != MaskEffect::may_exclude) || values_finite()) {
     if constexpr (Vectors == 1) {
       if (block.by_rows) {
-        return row_output<Isa>(scratch.scores, panel.row_count, keys, block.value_dim, correction, output);
+        return row_output<Isa>(scratch.scores, panel.row_count, keys, block.value_dim, correction,
+                               output);
       }
     }
     return panel_output<Isa, Vectors>(scratch.scores, keys, block.value_dim, correction, output);
   }
-  const Exclusion<Isa, Vectors> hides{{block.rows + panel.first_row, panel.row_count, keys.first, keys.count},
-                                      mask == MaskEffect::may_exclude ? scratch.mask : nullptr};
-  panel_output_skipping<Isa, Vectors>(scratch.scores, keys, block.value_dim, correction, hides, output);
+  const Exclusion<Isa, Vectors> hides{
+      {block.rows + panel.first_row, panel.row_count, keys.first, keys.count},
+      mask == MaskEffect::may_exclude ? scratch.mask : nullptr};
+  panel_output_skipping<Isa, Vectors>(scratch.scores, keys, block.value_dim, correction, hides,
+                                      output);
 }
 
 /// Brings the rows' sinks into their sums; the factor of each row's output goes to `factor`.
@@ -92,8 +101,8 @@ void join_sinks(const AttentionBlock& block, const Panel<Isa>& panel, float* fac
   with_units(block.steps, [&](auto units) {
     for (int lane = 0; lane < width; lane += lanes) {
       const int row = panel.first_row + lane;
-      join_sink<Isa, units.value>(Isa::load(sinks + lane), block.scratch.row_max + row, block.scratch.row_sum + row,
-                                  factor + lane);
+      join_sink<Isa, units.value>(Isa::load(sinks + lane), block.scratch.row_max + row,
+                                  block.scratch.row_sum + row, factor + lane);
     }
   });
 }
@@ -107,14 +116,17 @@ void finish_panel(const AttentionBlock& block, const Panel<Isa>& panel) {
   const float* row_max = scratch.row_max + panel.first_row;
   const float* row_sum = scratch.row_sum + panel.first_row;
   float* factor = scratch.tile_max;
-  for (int lane = 0; lane < width; lane += lanes) Isa::store(factor + lane, Isa::broadcast(1.0f));
+  for (int lane = 0; lane < width; lane += lanes)
+    Isa::store(factor + lane, Isa::broadcast(1.0f));
   if (block.steps.sinks) join_sinks<Isa, Vectors>(block, panel, factor);
   for (int lane = 0; lane < width; lane += lanes) {
-    Isa::store(factor + lane, Isa::mul(Isa::load(factor + lane), normaliser<Isa>(Isa::load(row_sum + lane))));
+    Isa::store(factor + lane,
+               Isa::mul(Isa::load(factor + lane), normaliser<Isa>(Isa::load(row_sum + lane))));
   }
   store_transposed<Isa, Vectors>(
       panel_of(scratch.output, panel, block.value_dim), block.value_dim, factor,
-      [&](int r) { return static_cast<float*>(rows[r].output); }, panel.row_count, block.output_dim_stride);
+      [&](int r) { return static_cast<float*>(rows[r].output); }, panel.row_count,
+      block.output_dim_stride);
   const double unit = block.steps.natural() ? 1.0 : ln_2;
   for (int r = 0; r < panel.row_count; ++r) {
     if (rows[r].lse == nullptr) continue;
@@ -123,11 +135,13 @@ void finish_panel(const AttentionBlock& block, const Panel<Isa>& panel) {
   }
 }
 
-/// The second pass, when weights are wanted: every score again, now that each row's maximum and sum are known.
+/// The second pass, when weights are wanted: every score again, now that each row's maximum and sum
+/// are known.
 template <class Isa>
 void write_weights(const AttentionBlock& block, const Panel<Isa>* panels, int panel_count) {
   const KernelScratch& scratch = block.scratch;
-  for (int lane = 0; lane < Isa::tiles.panel_rows; ++lane) scratch.tile_max[Isa::tiles.panel_rows + lane] = 1.0f;
+  for (int lane = 0; lane < Isa::tiles.panel_rows; ++lane)
+    scratch.tile_max[Isa::tiles.panel_rows + lane] = 1.0f;
   for_key_blocks<Isa, Reads::keys>(block, 0, block.key_count, [&](const KeyBlock& keys) {
     for (int p = 0; p < panel_count; ++p) {
       with_vectors<Isa>(panels[p].vectors, [&](auto vectors) {
@@ -137,11 +151,15 @@ void write_weights(const AttentionBlock& block, const Panel<Isa>* panels, int pa
         make_scores<Isa, vectors>(block, panel, keys);
         finish_scores<Isa, vectors>(block, panel, keys, mask, true);
         with_units(block.steps, [&](auto units) {
-          final_softmax<Isa, vectors, units.value>(scratch.scores, keys.count, scratch.row_max + panel.first_row,
+          final_softmax<Isa, vectors, units.value>(scratch.scores, keys.count,
+                                                   scratch.row_max + panel.first_row,
                                                    scratch.row_sum + panel.first_row);
         });
-        const auto row_at = [&](int r) { return rows[r].weights + keys.first * block.weights_stride; };
-        store_transposed<Isa, vectors>(scratch.scores, keys.count, scratch.tile_max + Isa::tiles.panel_rows, row_at,
+        const auto row_at = [&](int r) {
+          return rows[r].weights + keys.first * block.weights_stride;
+        };
+        store_transposed<Isa, vectors>(scratch.scores, keys.count,
+                                       scratch.tile_max + Isa::tiles.panel_rows, row_at,
                                        panel.row_count, block.weights_stride);
       });
     }
@@ -183,7 +201,8 @@ struct Panels {
 /// Output, lse and weights of every row, once all keys are in the sums.
 template <class Isa>
 void finish(const AttentionBlock& block, Panels<Isa>& panels) {
-  panels.each([&](const Panel<Isa>& panel, auto vectors) { finish_panel<Isa, vectors>(block, panel); });
+  panels.each(
+      [&](const Panel<Isa>& panel, auto vectors) { finish_panel<Isa, vectors>(block, panel); });
   if (block.rows[0].weights != nullptr) write_weights<Isa>(block, panels.panel, panels.count);
 }
 
@@ -203,11 +222,14 @@ void fused(const AttentionBlock& block) {
     panels.each([&](const Panel<Isa>& panel, auto vectors) {
       const std::int64_t from = larger(larger(keys.first, panel.some_first), first);
       const std::int64_t stop = smaller(keys.first + keys.count, panel.some_end);
-      if (from < stop) attend<Isa, vectors>(block, panel, keys.part(from, stop), [&] { return finite.all(); });
+      if (from < stop)
+        attend<Isa, vectors>(block, panel, keys.part(from, stop), [&] { return finite.all(); });
     });
   });
   if (block.partials == nullptr) return finish(block, panels);
-  panels.each([&](const Panel<Isa>& panel, auto vectors) { save_partial<Isa, vectors>(block, panel, block.partials); });
+  panels.each([&](const Panel<Isa>& panel, auto vectors) {
+    save_partial<Isa, vectors>(block, panel, block.partials);
+  });
 }
 
 /// KernelTable::merge.
@@ -215,9 +237,12 @@ template <class Isa>
 void merge(const AttentionBlock& block) {
   Panels<Isa> panels(block);
   for (int chunk = 0; chunk < block.partial_count; ++chunk) {
-    float* partial = block.partials + static_cast<std::int64_t>(chunk) * block.row_count * (block.value_dim + 2);
+    float* partial =
+        block.partials + static_cast<std::int64_t>(chunk) * block.row_count * (block.value_dim + 2);
     panels.each([&](const Panel<Isa>& panel, auto vectors) {
-      with_units(block.steps, [&](auto units) { join_partial<Isa, vectors, units.value>(block, panel, partial); });
+      with_units(block.steps, [&](auto units) {
+        join_partial<Isa, vectors, units.value>(block, panel, partial);
+      });
     });
   }
   finish(block, panels);

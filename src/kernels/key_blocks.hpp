@@ -1,36 +1,42 @@
 #pragma once
 // The keys of a block, cut into pieces that stay in cache.
 
-#include <cstdint>
-
 #include "kernels/panel.hpp"
+
+#include <cstdint>
 
 namespace simdattn::kernels {
 
-/// Copies `count` rows of `dim` elements side by side. Rows kilobytes apart fall on the same few cache sets, and every
-/// panel would miss them again; elements that are not neighbours can't be read by the register tiles at all.
+/// Copies `count` rows of `dim` elements side by side. Rows kilobytes apart fall on the same few
+/// cache sets, and every panel would miss them again; elements that are not neighbours can't be
+/// read by the register tiles at all.
 template <class Isa>
-void gather_rows(const float* source, std::int64_t row_stride, std::int64_t dim_stride, int count, int dim,
-                 float* target) {
+void gather_rows(const float* source, std::int64_t row_stride, std::int64_t dim_stride, int count,
+                 int dim, float* target) {
   for (int row = 0; row < count; ++row, source += row_stride, target += dim) {
     int d = 0;
     if (dim_stride == 1) {
-      for (; d + Isa::lanes <= dim; d += Isa::lanes) Isa::store(target + d, Isa::load(source + d));
+      for (; d + Isa::lanes <= dim; d += Isa::lanes)
+        Isa::store(target + d, Isa::load(source + d));
     }
-    for (; d < dim; ++d) target[d] = source[d * dim_stride];
+    for (; d < dim; ++d)
+      target[d] = source[d * dim_stride];
   }
 }
 
 /// What a kernel reads of each key block.
 enum class Reads { keys, values, both };
 
-/// Calls body(KeyBlock) for the keys in [first, end), in order, cut at multiples of key_block within each segment, so
-/// that where a sum is cut depends on the key alone.
+/// Calls body(KeyBlock) for the keys in [first, end), in order, cut at multiples of key_block
+/// within each segment, so that where a sum is cut depends on the key alone.
 template <class Isa, Reads reads, class Body>
-void for_key_blocks(const AttentionBlock& block, std::int64_t first, std::int64_t end, Body&& body) {
+void for_key_blocks(const AttentionBlock& block, std::int64_t first, std::int64_t end,
+                    Body&& body) {
   std::int64_t base = 0;
-  for (const KeySegment* segment = block.segments; segment != block.segments + block.segment_count; ++segment) {
-    const std::int64_t from = larger<std::int64_t>(first - base, 0) / block.key_block * block.key_block;
+  for (const KeySegment* segment = block.segments; segment != block.segments + block.segment_count;
+       ++segment) {
+    const std::int64_t from =
+        larger<std::int64_t>(first - base, 0) / block.key_block * block.key_block;
     const std::int64_t stop = smaller(end - base, segment->key_count);
     for (std::int64_t start = from; start < stop; start += block.key_block) {
       KeyBlock keys{};
@@ -41,7 +47,8 @@ void for_key_blocks(const AttentionBlock& block, std::int64_t first, std::int64_
         keys.key_stride = segment->key_row_stride;
         if (segment->gather_key) {
           float* copy = static_cast<float*>(block.scratch.key);
-          gather_rows<Isa>(keys.key, keys.key_stride, segment->key_dim_stride, keys.count, block.dim, copy);
+          gather_rows<Isa>(keys.key, keys.key_stride, segment->key_dim_stride, keys.count,
+                           block.dim, copy);
           keys.key = copy;
           keys.key_stride = block.dim;
         }
@@ -51,8 +58,8 @@ void for_key_blocks(const AttentionBlock& block, std::int64_t first, std::int64_
         keys.value_stride = segment->value_row_stride;
         if (segment->gather_value) {
           float* copy = static_cast<float*>(block.scratch.value);
-          gather_rows<Isa>(keys.value, keys.value_stride, segment->value_dim_stride, keys.count, block.value_dim,
-                           copy);
+          gather_rows<Isa>(keys.value, keys.value_stride, segment->value_dim_stride, keys.count,
+                           block.value_dim, copy);
           keys.value = copy;
           keys.value_stride = block.value_dim;
         }

@@ -1,11 +1,11 @@
 #pragma once
 // The two products of one panel with one block of keys, out of register tiles.
 
-#include <cstdint>
-
 #include "kernels/register_tiles.hpp"
 #include "kernels/transpose.hpp"
 #include "kernels/visibility.hpp"
+
+#include <cstdint>
 
 namespace simdattn::kernels {
 
@@ -20,14 +20,16 @@ struct KeyBlock {
 
   [[gnu::always_inline]] KeyBlock part(std::int64_t from, std::int64_t end) const {
     const std::int64_t skipped = from - first;
-    return {key + skipped * key_stride, value + skipped * value_stride, key_stride, value_stride, from,
-            static_cast<int>(end - from)};
+    return {
+        key + skipped * key_stride,  value + skipped * value_stride, key_stride, value_stride, from,
+        static_cast<int>(end - from)};
   }
 };
 
 /// Where one panel's part of a scratch array with `elements` values a row begins.
 template <class Isa>
-[[gnu::always_inline]] inline float* panel_of(float* scratch, const Panel<Isa>& panel, int elements) {
+[[gnu::always_inline]] inline float* panel_of(float* scratch, const Panel<Isa>& panel,
+                                              int elements) {
   return scratch + static_cast<std::int64_t>(panel.first_row) * elements;
 }
 
@@ -35,7 +37,8 @@ template <class Isa>
 template <class Isa, class Body, int Vectors = Isa::tiles.panel_rows / Isa::lanes>
 [[gnu::always_inline]] inline void with_vectors(int vectors, Body&& body) {
   if constexpr (Vectors > 1) {
-    if (vectors < Vectors) return with_vectors<Isa, Body, Vectors - 1>(vectors, static_cast<Body&&>(body));
+    if (vectors < Vectors)
+      return with_vectors<Isa, Body, Vectors - 1>(vectors, static_cast<Body&&>(body));
   }
   body(Index<Vectors>{});
 }
@@ -45,17 +48,19 @@ template <class Isa, int Vectors>
 void load_queries(const AttentionBlock& block, const Panel<Isa>& panel, float scale) {
   const QueryRow* rows = block.rows + panel.first_row;
   const auto factor = Isa::broadcast(scale);
-  load_transposed<Isa, Vectors, float>([&](int r) { return static_cast<const float*>(rows[r].query); },
-                                       panel.row_count, block.query_dim_stride, block.dim,
-                                       [&](auto elements) { return Isa::mul(elements, factor); },
-                                       panel_of(block.scratch.query, panel, block.dim));
+  load_transposed<Isa, Vectors, float>(
+      [&](int r) { return static_cast<const float*>(rows[r].query); }, panel.row_count,
+      block.query_dim_stride, block.dim, [&](auto elements) { return Isa::mul(elements, factor); },
+      panel_of(block.scratch.query, panel, block.dim));
 }
 
 /// scores = K · query for every key of the block, and their maximum in each row.
 template <class Isa, int Vectors>
-void panel_scores(const float* query, int dim, const KeyBlock& keys, float* scores, float* tile_max) {
+void panel_scores(const float* query, int dim, const KeyBlock& keys, float* scores,
+                  float* tile_max) {
   constexpr int width = Vectors * Isa::lanes;
-  for (int lane = 0; lane < width; ++lane) tile_max[lane] = -__builtin_inff();
+  for (int lane = 0; lane < width; ++lane)
+    tile_max[lane] = -__builtin_inff();
   for_tiles<Isa::score_keys(Vectors)>(keys.count, [&](auto tile, int k) {
     score_tile<Isa, Vectors, tile>(query, dim, keys.key + k * keys.key_stride, keys.key_stride,
                                    scores + k * width, tile_max);
@@ -64,19 +69,21 @@ void panel_scores(const float* query, int dim, const KeyBlock& keys, float* scor
 
 /// output = output · correction + Vᵀ · weights.
 template <class Isa, int Vectors>
-void panel_output(const float* weights, const KeyBlock& keys, int value_dim, const float* correction, float* output) {
+void panel_output(const float* weights, const KeyBlock& keys, int value_dim,
+                  const float* correction, float* output) {
   constexpr int width = Vectors * Isa::lanes;
   for_tiles<Isa::output_dims(Vectors)>(value_dim, [&](auto tile, int d) {
-    output_tile<Isa, Vectors, tile>(weights, keys.count, keys.value + d, keys.value_stride, correction,
-                                    output + d * width);
+    output_tile<Isa, Vectors, tile>(weights, keys.count, keys.value + d, keys.value_stride,
+                                    correction, output + d * width);
   });
 }
 
-/// The same where a value that some row does not see is infinite or NaN: such a row skips it, since 0 · ∞ is NaN. Sums
-/// in the same order, so that finite results are the same to the bit. hides(v, j) says which lanes don't see key j.
+/// The same where a value that some row does not see is infinite or NaN: such a row skips it, since
+/// 0 · ∞ is NaN. Sums in the same order, so that finite results are the same to the bit. hides(v,
+/// j) says which lanes don't see key j.
 template <class Isa, int Vectors, class Hides>
-void panel_output_skipping(const float* weights, const KeyBlock& keys, int value_dim, const float* correction,
-                           const Hides& hides, float* output) {
+void panel_output_skipping(const float* weights, const KeyBlock& keys, int value_dim,
+                           const float* correction, const Hides& hides, float* output) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   for (int d = 0; d < value_dim; ++d) {
     unroll<Vectors>([&](auto v) __attribute__((always_inline)) {

@@ -1,16 +1,19 @@
 #pragma once
-// Where the keys are cut into chunks: the sums of each chunk, kept until all are there, and joined in their order.
-
-#include <cstdint>
+// Where the keys are cut into chunks: the sums of each chunk, kept until all are there, and joined
+// in their order.
 
 #include "kernels/panel.hpp"
 #include "kernels/softmax.hpp"
 
+#include <cstdint>
+
 namespace simdattn::kernels {
 
-/// What one panel keeps of a chunk: for each row the maximum, the sum and Dv accumulators, rows innermost.
+/// What one panel keeps of a chunk: for each row the maximum, the sum and Dv accumulators, rows
+/// innermost.
 template <class Isa>
-[[gnu::always_inline]] inline float* partial_of(float* partial, const Panel<Isa>& panel, int value_dim) {
+[[gnu::always_inline]] inline float* partial_of(float* partial, const Panel<Isa>& panel,
+                                                int value_dim) {
   return partial + static_cast<std::int64_t>(panel.first_row) * (value_dim + 2);
 }
 
@@ -21,11 +24,13 @@ void save_partial(const AttentionBlock& block, const Panel<Isa>& panel, float* p
   const float* output = panel_of(block.scratch.output, panel, block.value_dim);
   float* target = partial_of(partial, panel, block.value_dim);
   const auto keep = [&](const float* rows) {
-    for (int r = 0; r < panel.row_count; ++r) *target++ = rows[r];
+    for (int r = 0; r < panel.row_count; ++r)
+      *target++ = rows[r];
   };
   keep(block.scratch.row_max + panel.first_row);
   keep(block.scratch.row_sum + panel.first_row);
-  for (int d = 0; d < block.value_dim; ++d) keep(output + d * width);
+  for (int d = 0; d < block.value_dim; ++d)
+    keep(output + d * width);
 }
 
 /// Adds kept sums to a panel's. Lanes past row_count repeat the last row.
@@ -42,7 +47,8 @@ void join_partial(const AttentionBlock& block, const Panel<Isa>& panel, float* p
     const float* kept = source + number * rows;
     if (v * lanes + lanes <= rows) return Isa::load(kept + v * lanes);
     alignas(64) float values[lanes];
-    for (int lane = 0; lane < lanes; ++lane) values[lane] = kept[smaller(v * lanes + lane, rows - 1)];
+    for (int lane = 0; lane < lanes; ++lane)
+      values[lane] = kept[smaller(v * lanes + lane, rows - 1)];
     return Isa::load(values);
   };
   for (int v = 0; v < Vectors; ++v) {
@@ -55,7 +61,8 @@ void join_partial(const AttentionBlock& block, const Panel<Isa>& panel, float* p
     };
     Isa::store(row_max + v * lanes, now);
     join(row_sum + v * lanes, load_kept(1, v));
-    for (int d = 0; d < block.value_dim; ++d) join(output + d * width + v * lanes, load_kept(2 + d, v));
+    for (int d = 0; d < block.value_dim; ++d)
+      join(output + d * width + v * lanes, load_kept(2 + d, v));
   }
 }
 

@@ -1,26 +1,28 @@
 #pragma once
-// The two products, one register tile at a time. Lanes are query rows; a panel is Vectors vectors of rows, stored
-// with its rows innermost, so that nothing is ever summed across lanes and K and V are read as they lie, one
-// broadcast an element.
+// The two products, one register tile at a time. Lanes are query rows; a panel is Vectors vectors
+// of rows, stored with its rows innermost, so that nothing is ever summed across lanes and K and V
+// are read as they lie, one broadcast an element.
 //
-// Vectors of rows that several products share are pinned in registers by Isa::kept: GCC 12 otherwise reads them
-// from memory again in every FMA.
-
-#include <cstdint>
+// Vectors of rows that several products share are pinned in registers by Isa::kept: GCC 12
+// otherwise reads them from memory again in every FMA.
 
 #include "kernels/unroll.hpp"
 
+#include <cstdint>
+
 namespace simdattn::kernels {
 
-/// scores[k][row] = Σ_d key[k][d] · query[d][row] for Keys keys, and tile_max[row] = max(tile_max, scores).
+/// scores[k][row] = Σ_d key[k][d] · query[d][row] for Keys keys, and tile_max[row] = max(tile_max,
+/// scores).
 template <class Isa, int Vectors, int Keys>
-[[gnu::noinline]] void score_tile(const float* query, int dim, const float* key, std::int64_t key_stride,
-                                  float* scores, float* tile_max) {
+[[gnu::noinline]] void score_tile(const float* query, int dim, const float* key,
+                                  std::int64_t key_stride, float* scores, float* tile_max) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   Vector sum[Keys][Vectors];
   unroll<Keys>([&](auto k) __attribute__((always_inline)) {
-    unroll<Vectors>([&](auto v) __attribute__((always_inline)) { sum[k][v] = Isa::broadcast(0.0f); });
+    unroll<Vectors>([&](auto v)
+                        __attribute__((always_inline)) { sum[k][v] = Isa::broadcast(0.0f); });
   });
   const auto add_dims = [&](auto size, int d) __attribute__((always_inline)) {
     constexpr int group = decltype(size)::value;
@@ -42,9 +44,11 @@ template <class Isa, int Vectors, int Keys>
     });
   };
   int d = 0;
-  for (; d + Isa::lane_group <= dim; d += Isa::lane_group) add_dims(Index<Isa::lane_group>{}, d);
+  for (; d + Isa::lane_group <= dim; d += Isa::lane_group)
+    add_dims(Index<Isa::lane_group>{}, d);
   if constexpr (Isa::lane_group > 1) {
-    for (; d < dim; ++d) add_dims(Index<1>{}, d);
+    for (; d < dim; ++d)
+      add_dims(Index<1>{}, d);
   }
   unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
     Vector largest = Isa::load(tile_max + v * lanes);
@@ -56,17 +60,20 @@ template <class Isa, int Vectors, int Keys>
   });
 }
 
-/// output[d][row] = output · correction[row] + Σ_j value[j][d] · weights[j][row] for Dims dims. The sum over the key
-/// block starts from zero, so that rounding grows with the block and not with the sequence.
+/// output[d][row] = output · correction[row] + Σ_j value[j][d] · weights[j][row] for Dims dims. The
+/// sum over the key block starts from zero, so that rounding grows with the block and not with the
+/// sequence.
 template <class Isa, int Vectors, int Dims>
-[[gnu::noinline]] void output_tile(const float* weights, int keys, const float* value, std::int64_t value_stride,
-                                   const float* correction, float* output) {
+[[gnu::noinline]] void output_tile(const float* weights, int keys, const float* value,
+                                   std::int64_t value_stride, const float* correction,
+                                   float* output) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   constexpr int group = Dims % Isa::lane_group == 0 ? Isa::lane_group : 1;
   Vector sum[Dims][Vectors];
   unroll<Dims>([&](auto i) __attribute__((always_inline)) {
-    unroll<Vectors>([&](auto v) __attribute__((always_inline)) { sum[i][v] = Isa::broadcast(0.0f); });
+    unroll<Vectors>([&](auto v)
+                        __attribute__((always_inline)) { sum[i][v] = Isa::broadcast(0.0f); });
   });
   for (int j = 0; j < keys; ++j) {
     Vector rows[Vectors];

@@ -1,11 +1,11 @@
 #pragma once
-// The two products for a few query rows, where most lanes of a panel would idle: vectors run along D and Dv instead,
-// each key and value is read once, row by row, and the results land where the panel's would, so that everything
-// between and after is the same.
-
-#include <cstdint>
+// The two products for a few query rows, where most lanes of a panel would idle: vectors run along
+// D and Dv instead, each key and value is read once, row by row, and the results land where the
+// panel's would, so that everything between and after is the same.
 
 #include "kernels/panel.hpp"
+
+#include <cstdint>
 
 namespace simdattn::kernels {
 
@@ -16,7 +16,8 @@ template <class Isa>
     return Isa::load_first(p, count);
   } else {
     alignas(64) float values[Isa::lanes] = {};
-    for (int i = 0; i < count; ++i) values[i] = p[i];
+    for (int i = 0; i < count; ++i)
+      values[i] = p[i];
     return Isa::load(values);
   }
 }
@@ -39,9 +40,11 @@ void load_query_rows(const AttentionBlock& block, float scale) {
   }
 }
 
-/// Products of one key with Rows queries, to scores[row]. Several sums for each row hide the latency of an FMA.
+/// Products of one key with Rows queries, to scores[row]. Several sums for each row hide the
+/// latency of an FMA.
 template <class Isa, int Rows>
-[[gnu::always_inline]] inline void row_scores_of_key(const float* query, int dim, const float* key, float* scores) {
+[[gnu::always_inline]] inline void row_scores_of_key(const float* query, int dim, const float* key,
+                                                     float* scores) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, sums = Rows >= 4 ? 1 : 4 / Rows;
   const int stride = padded_dim<Isa>(dim);
@@ -56,12 +59,17 @@ template <class Isa, int Rows>
   };
   int d = 0;
   for (; d + sums * lanes <= dim; d += sums * lanes) {
-    unroll<sums>([&](auto s) __attribute__((always_inline)) { add(s, d + s * lanes, Isa::load(key + d + s * lanes)); });
+    unroll<sums>([&](auto s) __attribute__((always_inline)) {
+      add(s, d + s * lanes, Isa::load(key + d + s * lanes));
+    });
   }
-  for (; d + lanes <= dim; d += lanes) add(Index<0>{}, d, Isa::load(key + d));
+  for (; d + lanes <= dim; d += lanes)
+    add(Index<0>{}, d, Isa::load(key + d));
   if (d < dim) add(Index<0>{}, d, load_part<Isa>(key + d, dim - d));
   unroll<Rows>([&](auto r) __attribute__((always_inline)) {
-    unroll<sums - 1>([&](auto s) __attribute__((always_inline)) { sum[r][0] = Isa::add(sum[r][0], sum[r][s + 1]); });
+    unroll<sums - 1>([&](auto s) __attribute__((always_inline)) {
+      sum[r][0] = Isa::add(sum[r][0], sum[r][s + 1]);
+    });
     scores[r] = Isa::sum(sum[r][0]);
   });
 }
@@ -69,11 +77,11 @@ template <class Isa, int Rows>
 /// How far ahead of the key in use keys and values are asked for, in keys' worth of bytes.
 inline constexpr std::int64_t prefetch_bytes = 4096;
 
-/// panel_scores for a few rows: the same scores and maxima. Values of the block are asked for on the way, so that
-/// memory sees two plain sequences.
+/// panel_scores for a few rows: the same scores and maxima. Values of the block are asked for on
+/// the way, so that memory sees two plain sequences.
 template <class Isa>
-[[gnu::noinline]] void row_scores(const float* query, int row_count, int dim, int value_dim, const KeyBlock& keys,
-                                  float* scores, float* tile_max) {
+[[gnu::noinline]] void row_scores(const float* query, int row_count, int dim, int value_dim,
+                                  const KeyBlock& keys, float* scores, float* tile_max) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes;
   Vector largest = Isa::broadcast(-__builtin_inff());
@@ -88,10 +96,12 @@ template <class Isa>
       __builtin_prefetch(reinterpret_cast<const char*>(value) + byte, 0, 2);
     }
     alignas(64) float products[lanes];
-    for_tiles<4>(row_count, [&](auto rows, int r) __attribute__((always_inline)) {
-      row_scores_of_key<Isa, rows>(query + r * padded_dim<Isa>(dim), dim, key, products + r);
-    });
-    for (int r = row_count; r < lanes; ++r) products[r] = products[row_count - 1];
+    for_tiles<4>(
+        row_count, [&](auto rows, int r) __attribute__((always_inline)) {
+          row_scores_of_key<Isa, rows>(query + r * padded_dim<Isa>(dim), dim, key, products + r);
+        });
+    for (int r = row_count; r < lanes; ++r)
+      products[r] = products[row_count - 1];
     const Vector score = Isa::load(products);
     Isa::store(scores + j * lanes, score);
     largest = Isa::max(largest, score);
@@ -99,22 +109,24 @@ template <class Isa>
   Isa::store(tile_max, largest);
 }
 
-/// output[d][row] = output · correction + Σ_j value[j][d] · weights[j][row] for Rows rows and Columns vectors of dims,
-/// the last of them with `rest` elements (0: whole).
+/// output[d][row] = output · correction + Σ_j value[j][d] · weights[j][row] for Rows rows and
+/// Columns vectors of dims, the last of them with `rest` elements (0: whole).
 template <class Isa, int Rows, int Columns>
-[[gnu::noinline]] void row_output_tile(const float* weights, const KeyBlock& keys, int dim, int rest,
-                                       const float* correction, float* output) {
+[[gnu::noinline]] void row_output_tile(const float* weights, const KeyBlock& keys, int dim,
+                                       int rest, const float* correction, float* output) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes;
   Vector sum[Rows][Columns];
   unroll<Rows>([&](auto r) __attribute__((always_inline)) {
-    unroll<Columns>([&](auto c) __attribute__((always_inline)) { sum[r][c] = Isa::broadcast(0.0f); });
+    unroll<Columns>([&](auto c)
+                        __attribute__((always_inline)) { sum[r][c] = Isa::broadcast(0.0f); });
   });
   const float* value = keys.value + dim;
   for (int j = 0; j < keys.count; ++j, value += keys.value_stride, weights += lanes) {
     Vector elements[Columns];
     unroll<Columns>([&](auto c) __attribute__((always_inline)) {
-      elements[c] = rest != 0 && c == Columns - 1 ? load_part<Isa>(value + c * lanes, rest) : Isa::load(value + c * lanes);
+      elements[c] = rest != 0 && c == Columns - 1 ? load_part<Isa>(value + c * lanes, rest)
+                                                  : Isa::load(value + c * lanes);
     });
     unroll<Rows>([&](auto r) __attribute__((always_inline)) {
       const Vector weight = Isa::broadcast(weights[r]);
@@ -126,7 +138,9 @@ template <class Isa, int Rows, int Columns>
   const int count = Columns * lanes - (rest != 0 ? lanes - rest : 0);
   unroll<Rows>([&](auto r) __attribute__((always_inline)) {
     alignas(64) float values[Columns * lanes];
-    unroll<Columns>([&](auto c) __attribute__((always_inline)) { Isa::store(values + c * lanes, sum[r][c]); });
+    unroll<Columns>([&](auto c) __attribute__((always_inline)) {
+      Isa::store(values + c * lanes, sum[r][c]);
+    });
     for (int d = 0; d < count; ++d) {
       float* target = output + (dim + d) * lanes + r;
       *target = *target * correction[r] + values[d];
@@ -136,14 +150,16 @@ template <class Isa, int Rows, int Columns>
 
 /// panel_output for a few rows.
 template <class Isa>
-void row_output(const float* weights, int row_count, const KeyBlock& keys, int value_dim, const float* correction,
-                float* output) {
+void row_output(const float* weights, int row_count, const KeyBlock& keys, int value_dim,
+                const float* correction, float* output) {
   constexpr int lanes = Isa::lanes;
   for_tiles<4>(row_count, [&](auto rows, int r) {
     const auto run = [&](auto columns, int vector, int rest) {
-      row_output_tile<Isa, rows, columns>(weights + r, keys, vector * lanes, rest, correction + r, output + r);
+      row_output_tile<Isa, rows, columns>(weights + r, keys, vector * lanes, rest, correction + r,
+                                          output + r);
     };
-    for_tiles<Isa::row_columns(rows)>(value_dim / lanes, [&](auto columns, int vector) { run(columns, vector, 0); });
+    for_tiles<Isa::row_columns(rows)>(value_dim / lanes,
+                                      [&](auto columns, int vector) { run(columns, vector, 0); });
     if (value_dim % lanes != 0) run(Index<1>{}, value_dim / lanes, value_dim % lanes);
   });
 }

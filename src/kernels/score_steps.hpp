@@ -1,14 +1,14 @@
 #pragma once
-// From product to score: softcap, slopes, the caller's modifier, mask and exclusion, in this order, on one panel and
-// one run of keys at a time. Everything here is in natural units, but for the boolean mask and exclusion, which only
-// ever write −inf.
-
-#include <cfloat>
-#include <cstdint>
+// From product to score: softcap, slopes, the caller's modifier, mask and exclusion, in this order,
+// on one panel and one run of keys at a time. Everything here is in natural units, but for the
+// boolean mask and exclusion, which only ever write −inf.
 
 #include "kernels/exp2.hpp"
 #include "kernels/panel.hpp"
 #include "kernels/softmax.hpp"
+
+#include <cfloat>
+#include <cstdint>
 
 namespace simdattn::kernels {
 
@@ -24,18 +24,19 @@ template <class Isa, int Vectors, class Change>
   }
 }
 
-/// score = softcap · tanh(score / softcap), with tanh x = −e / (e + 2) and e = exp(−2x) − 1 for x ≥ 0, which loses
-/// nothing near 0.
+/// score = softcap · tanh(score / softcap), with tanh x = −e / (e + 2) and e = exp(−2x) − 1 for x ≥
+/// 0, which loses nothing near 0.
 template <class Isa, int Vectors>
 void cap_scores(float* scores, int keys, float softcap) {
   const auto cap = Isa::broadcast(softcap), factor = Isa::broadcast(-2.0f * log2_e / softcap);
   const auto zero = Isa::broadcast(0.0f), two = Isa::broadcast(2.0f);
-  change_scores<Isa, Vectors>(scores, keys, [&](auto, int, auto score) __attribute__((always_inline)) {
-    const auto size = Isa::max(Isa::sub(zero, score), score);
-    const auto e = expm1_base2<Isa>(Isa::mul(size, factor));
-    const auto capped = Isa::div(Isa::mul(cap, e), Isa::add(e, two)); // negative
-    return Isa::select(Isa::less(score, zero), capped, Isa::sub(zero, capped));
-  });
+  change_scores<Isa, Vectors>(
+      scores, keys, [&](auto, int, auto score) __attribute__((always_inline)) {
+        const auto size = Isa::max(Isa::sub(zero, score), score);
+        const auto e = expm1_base2<Isa>(Isa::mul(size, factor));
+        const auto capped = Isa::div(Isa::mul(cap, e), Isa::add(e, two)); // negative
+        return Isa::select(Isa::less(score, zero), capped, Isa::sub(zero, capped));
+      });
 }
 
 /// score += slope · (key − position). Distances are whole numbers, exact as floats below 2^24.
@@ -48,15 +49,18 @@ void add_slopes(const QueryRow* rows, int row_count, const KeyBlock& keys, float
     slope[lane] = row.slope;
     position[lane] = static_cast<float>(row.position - keys.first);
   }
-  change_scores<Isa, Vectors>(scores, keys.count, [&](auto v, int j, auto score) __attribute__((always_inline)) {
-    const auto distance = Isa::sub(Isa::broadcast(static_cast<float>(j)), Isa::load(position + v * lanes));
-    return Isa::fma(Isa::load(slope + v * lanes), distance, score);
-  });
+  change_scores<Isa, Vectors>(
+      scores, keys.count, [&](auto v, int j, auto score) __attribute__((always_inline)) {
+        const auto distance =
+            Isa::sub(Isa::broadcast(static_cast<float>(j)), Isa::load(position + v * lanes));
+        return Isa::fma(Isa::load(slope + v * lanes), distance, score);
+      });
 }
 
 /// Calls the modifier for each query head of a panel: its rows are every group-th lane.
 template <class Isa, int Vectors>
-void modify_scores(const ScoreSteps& steps, const Panel<Isa>& panel, const KeyBlock& keys, float* scores) {
+void modify_scores(const ScoreSteps& steps, const Panel<Isa>& panel, const KeyBlock& keys,
+                   float* scores) {
   const std::int64_t first_row = steps.first_row + panel.first_row;
   for (std::int64_t lane = 0; lane < smaller<std::int64_t>(steps.group, panel.row_count); ++lane) {
     ScoreTile tile;
@@ -75,32 +79,38 @@ void modify_scores(const ScoreSteps& steps, const Panel<Isa>& panel, const KeyBl
 
 /// What a mask does to a panel and a run of keys, so that most of it can be left out.
 enum class MaskEffect {
-  nothing,        ///< adds 0 everywhere
-  adds,           ///< excludes no key
+  nothing, ///< adds 0 everywhere
+  adds,    ///< excludes no key
   may_exclude,
   excludes_every, ///< from every row
 };
 
 /// Writes the mask of a panel to scratch, rows innermost, each vector passed through `survey`.
 template <class Isa, int Vectors, class T, class Survey>
-void transpose_mask(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys, Survey survey) {
+void transpose_mask(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
+                    Survey survey) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   const QueryRow* rows = block.rows + panel.first_row;
   const std::int64_t stride = block.steps.mask_stride;
   float* mask = block.scratch.mask;
-  const auto row_at = [&](int r) { return static_cast<const T*>(rows[r].mask) + keys.first * stride; };
+  const auto row_at = [&](int r) {
+    return static_cast<const T*>(rows[r].mask) + keys.first * stride;
+  };
   int distinct_rows = 1;
-  while (distinct_rows < panel.row_count && rows[distinct_rows].mask == rows[0].mask) ++distinct_rows;
+  while (distinct_rows < panel.row_count && rows[distinct_rows].mask == rows[0].mask)
+    ++distinct_rows;
   const int distinct_keys = stride == 0 ? 1 : keys.count;
   if (distinct_rows == panel.row_count) {
     for (int j = 0; j < distinct_keys; ++j) {
       const auto values = survey(Isa::broadcast(load_element<Isa>(row_at(0) + j * stride)));
-      for (int v = 0; v < width; v += lanes) Isa::store(mask + j * width + v, values);
+      for (int v = 0; v < width; v += lanes)
+        Isa::store(mask + j * width + v, values);
     }
   } else {
     load_transposed<Isa, Vectors, T>(row_at, panel.row_count, stride, distinct_keys, survey, mask);
   }
-  for (int i = distinct_keys * width; i < keys.count * width; i += lanes) Isa::store(mask + i, Isa::load(mask + i - width));
+  for (int i = distinct_keys * width; i < keys.count * width; i += lanes)
+    Isa::store(mask + i, Isa::load(mask + i - width));
 }
 
 /// Brings the mask of a panel into scratch as what it adds to each score, and says what it does.
@@ -119,11 +129,13 @@ MaskEffect load_mask(const AttentionBlock& block, const Panel<Isa>& panel, const
     transpose_mask<Isa, Vectors, float>(block, panel, keys, survey);
   }
   // NaN is not less than anything, and so counts as "may exclude".
-  if (!Isa::any(Isa::not_less(largest, Isa::broadcast(-FLT_MAX))) && !Isa::any(Isa::is_nan(squares))) {
+  if (!Isa::any(Isa::not_less(largest, Isa::broadcast(-FLT_MAX))) &&
+      !Isa::any(Isa::is_nan(squares))) {
     return MaskEffect::excludes_every;
   }
   if (!Isa::any(Isa::not_less(squares, Isa::broadcast(FLT_MIN)))) return MaskEffect::nothing;
-  return Isa::any(Isa::not_less(squares, Isa::broadcast(FLT_MAX))) ? MaskEffect::may_exclude : MaskEffect::adds;
+  return Isa::any(Isa::not_less(squares, Isa::broadcast(FLT_MAX))) ? MaskEffect::may_exclude
+                                                                   : MaskEffect::adds;
 }
 
 /// score += mask. The sum of finite numbers stays finite, and −inf excludes whatever the score was.
@@ -131,22 +143,24 @@ template <class Isa, int Vectors>
 void add_mask(const float* mask, int keys, float* scores) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   const auto lowest = Isa::broadcast(-FLT_MAX);
-  change_scores<Isa, Vectors>(scores, keys, [&](auto v, int j, auto score) __attribute__((always_inline)) {
-    const auto added = Isa::load(mask + j * width + v * lanes);
-    const auto sum = Isa::max(lowest, Isa::add(score, added));
-    const auto absent = Isa::either(Isa::less(added, lowest), Isa::less(score, lowest));
-    return Isa::select(absent, Isa::broadcast(-__builtin_inff()), sum);
-  });
+  change_scores<Isa, Vectors>(
+      scores, keys, [&](auto v, int j, auto score) __attribute__((always_inline)) {
+        const auto added = Isa::load(mask + j * width + v * lanes);
+        const auto sum = Isa::max(lowest, Isa::add(score, added));
+        const auto absent = Isa::either(Isa::less(added, lowest), Isa::less(score, lowest));
+        return Isa::select(absent, Isa::broadcast(-__builtin_inff()), sum);
+      });
 }
 
 /// score = −inf where the mask is −inf.
 template <class Isa, int Vectors>
 void exclude_by_mask(const float* mask, int keys, float* scores) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
-  change_scores<Isa, Vectors>(scores, keys, [&](auto v, int j, auto score) __attribute__((always_inline)) {
-    const auto added = Isa::load(mask + j * width + v * lanes);
-    return Isa::select(Isa::less(added, Isa::broadcast(-FLT_MAX)), added, score);
-  });
+  change_scores<Isa, Vectors>(
+      scores, keys, [&](auto v, int j, auto score) __attribute__((always_inline)) {
+        const auto added = Isa::load(mask + j * width + v * lanes);
+        return Isa::select(Isa::less(added, Isa::broadcast(-FLT_MAX)), added, score);
+      });
 }
 
 /// Which lanes of a panel don't see a key: by interval, or by the mask in scratch.
@@ -163,11 +177,11 @@ struct Exclusion {
   }
 };
 
-/// Everything between product and softmax for the scores of one panel and run of keys, up to `stage`. `in_part`: some
-/// row does not see some of these keys by its interval.
+/// Everything between product and softmax for the scores of one panel and run of keys, up to
+/// `stage`. `in_part`: some row does not see some of these keys by its interval.
 template <class Isa, int Vectors>
-void finish_scores(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys, MaskEffect mask,
-                   bool in_part, ScoreStage stage = ScoreStage::masked) {
+void finish_scores(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
+                   MaskEffect mask, bool in_part, ScoreStage stage = ScoreStage::masked) {
   const ScoreSteps& steps = block.steps;
   const QueryRow* rows = block.rows + panel.first_row;
   float* scores = block.scratch.scores;
@@ -177,8 +191,10 @@ void finish_scores(const AttentionBlock& block, const Panel<Isa>& panel, const K
   if (steps.slopes) add_slopes<Isa, Vectors>(rows, panel.row_count, keys, scores);
   if (steps.modifier.modify != nullptr) modify_scores<Isa, Vectors>(steps, panel, keys, scores);
   if (mask != MaskEffect::nothing) {
-    if (steps.mask == MaskKind::additive) add_mask<Isa, Vectors>(block.scratch.mask, keys.count, scores);
-    else exclude_by_mask<Isa, Vectors>(block.scratch.mask, keys.count, scores);
+    if (steps.mask == MaskKind::additive)
+      add_mask<Isa, Vectors>(block.scratch.mask, keys.count, scores);
+    else
+      exclude_by_mask<Isa, Vectors>(block.scratch.mask, keys.count, scores);
   }
   if (in_part) {
     const LaneLimits<Isa, Vectors> limits(rows, panel.row_count, keys.first, keys.count);

@@ -1,11 +1,12 @@
 #pragma once
-// The online softmax of one panel (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018), in
-// powers of two. Scores come multiplied by log2(e), or, where something is still added to them, in natural units.
-
-#include <cfloat>
+// The online softmax of one panel (Milakov and Gimelshein, "Online normalizer calculation for
+// softmax", 2018), in powers of two. Scores come multiplied by log2(e), or, where something is
+// still added to them, in natural units.
 
 #include "kernels/exp2.hpp"
 #include "kernels/unroll.hpp"
+
+#include <cfloat>
 
 namespace simdattn::kernels {
 
@@ -14,14 +15,16 @@ inline constexpr double ln_2 = 0.69314718055994530942;
 
 enum class Units { powers_of_two, natural };
 
-/// exp(score − largest), in whatever units the two are. Natural ones are subtracted before they are multiplied, so
-/// that no finite score overflows.
+/// exp(score − largest), in whatever units the two are. Natural ones are subtracted before they are
+/// multiplied, so that no finite score overflows.
 template <class Isa, Units units>
 [[gnu::always_inline]] inline typename Isa::Vector weight_of(typename Isa::Vector score,
                                                              typename Isa::Vector largest) {
   const auto difference = Isa::sub(score, largest);
-  if constexpr (units == Units::natural) return exp2<Isa>(Isa::mul(difference, Isa::broadcast(log2_e)));
-  else return exp2<Isa>(difference);
+  if constexpr (units == Units::natural)
+    return exp2<Isa>(Isa::mul(difference, Isa::broadcast(log2_e)));
+  else
+    return exp2<Isa>(difference);
 }
 
 /// The maximum to subtract: a row that has seen nothing but −inf keeps its weights at 2^-inf = 0.
@@ -33,7 +36,8 @@ template <class Isa>
 /// 1 / row_sum, and 0 for a row that sees no key.
 template <class Isa>
 [[gnu::always_inline]] inline typename Isa::Vector normaliser(typename Isa::Vector row_sum) {
-  return Isa::select(Isa::less(row_sum, Isa::broadcast(FLT_MIN)), Isa::broadcast(0.0f), Isa::div(Isa::broadcast(1.0f), row_sum));
+  return Isa::select(Isa::less(row_sum, Isa::broadcast(FLT_MIN)), Isa::broadcast(0.0f),
+                     Isa::div(Isa::broadcast(1.0f), row_sum));
 }
 
 /// tile_max[row] = the largest score of the row; -inf when keys is 0.
@@ -43,16 +47,18 @@ void find_max(const float* scores, int keys, float* tile_max) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
     Vector largest = Isa::broadcast(-__builtin_inff());
-    for (int j = 0; j < keys; ++j) largest = Isa::max(largest, Isa::load(scores + j * width + v * lanes));
+    for (int j = 0; j < keys; ++j)
+      largest = Isa::max(largest, Isa::load(scores + j * width + v * lanes));
     Isa::store(tile_max + v * lanes, largest);
   });
 }
 
-/// Turns scores into weights exp(score − max) in place, with max the larger of row_max and tile_max; updates row_max and
-/// row_sum, and writes to correction what earlier sums of the row are to be multiplied by.
+/// Turns scores into weights exp(score − max) in place, with max the larger of row_max and
+/// tile_max; updates row_max and row_sum, and writes to correction what earlier sums of the row are
+/// to be multiplied by.
 template <class Isa, int Vectors, Units units>
-[[gnu::noinline]] void online_softmax(float* scores, int keys, const float* tile_max, float* row_max, float* row_sum,
-                                      float* correction) {
+[[gnu::noinline]] void online_softmax(float* scores, int keys, const float* tile_max,
+                                      float* row_max, float* row_sum, float* correction) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   Vector largest[Vectors], sum[Vectors];
@@ -78,8 +84,8 @@ template <class Isa, int Vectors, Units units>
   });
 }
 
-/// Turns scores into weights exp(score − row_max) / row_sum in place, once both are final. A score of −inf weighs
-/// exactly 0, in a row of NaN too.
+/// Turns scores into weights exp(score − row_max) / row_sum in place, once both are final. A score
+/// of −inf weighs exactly 0, in a row of NaN too.
 template <class Isa, int Vectors, Units units>
 void final_softmax(float* scores, int keys, const float* row_max, const float* row_sum) {
   using Vector = typename Isa::Vector;
@@ -96,11 +102,11 @@ void final_softmax(float* scores, int keys, const float* row_max, const float* r
   });
 }
 
-/// Takes a score without a value, one for each row, into the sums: row_max and row_sum become those of the row with
-/// it, and factor what the row's output is to be multiplied by.
+/// Takes a score without a value, one for each row, into the sums: row_max and row_sum become those
+/// of the row with it, and factor what the row's output is to be multiplied by.
 template <class Isa, Units units>
-[[gnu::always_inline]] inline void join_sink(typename Isa::Vector sink, float* row_max, float* row_sum,
-                                             float* factor) {
+[[gnu::always_inline]] inline void join_sink(typename Isa::Vector sink, float* row_max,
+                                             float* row_sum, float* factor) {
   if constexpr (units == Units::powers_of_two) sink = Isa::mul(sink, Isa::broadcast(log2_e));
   const auto before = Isa::load(row_max);
   const auto now = Isa::max(before, sink);

@@ -25,7 +25,8 @@ void for_columns(const AttentionBlock& block, Body&& body) {
 
 template <class Isa>
 void fill(float* values, int count, float value) {
-  for (int i = 0; i < count; ++i) values[i] = value;
+  for (int i = 0; i < count; ++i)
+    values[i] = value;
 }
 
 /// KernelTable::scores.
@@ -41,23 +42,30 @@ void scores(const AttentionBlock& block) {
       const MaskEffect mask = load_mask<Isa, vectors>(block, panel, keys);
       make_scores<Isa, vectors>(block, panel, keys);
       finish_scores<Isa, vectors>(block, panel, keys, mask, true, block.stage);
-      const auto row_at = [&](int r) { return rows[r].weights + keys.first * block.weights_stride; };
-      store_transposed<Isa, vectors>(scratch.scores, keys.count, ones, row_at, panel.row_count, block.weights_stride);
+      const auto row_at = [&](int r) {
+        return rows[r].weights + keys.first * block.weights_stride;
+      };
+      store_transposed<Isa, vectors>(scratch.scores, keys.count, ones, row_at, panel.row_count,
+                                     block.weights_stride);
     });
   });
 }
 
 /// Rows of scores or weights, [first, first + count) of each, transposed into scratch.
 template <class Isa, int Vectors>
-void load_columns(const AttentionBlock& block, const Panel<Isa>& panel, std::int64_t first, int count) {
+void load_columns(const AttentionBlock& block, const Panel<Isa>& panel, std::int64_t first,
+                  int count) {
   const QueryRow* rows = block.rows + panel.first_row;
-  const auto row_at = [&](int r) { return static_cast<const float*>(rows[r].query) + first * block.query_dim_stride; };
-  load_transposed<Isa, Vectors, float>(row_at, panel.row_count, block.query_dim_stride, count,
-                                       [](auto elements) { return elements; }, block.scratch.scores);
+  const auto row_at = [&](int r) {
+    return static_cast<const float*>(rows[r].query) + first * block.query_dim_stride;
+  };
+  load_transposed<Isa, Vectors, float>(
+      row_at, panel.row_count, block.query_dim_stride, count,
+      [](auto elements) { return elements; }, block.scratch.scores);
 }
 
-/// score = log2(e) · (score − maximum) in scratch. Only a score of −inf stays −inf, which alone means absent: finite ones
-/// are bounded below, those of a row whose maximum is infinite too.
+/// score = log2(e) · (score − maximum) in scratch. Only a score of −inf stays −inf, which alone
+/// means absent: finite ones are bounded below, those of a row whose maximum is infinite too.
 template <class Isa, int Vectors>
 void relative_scores(float* scores, int count, const float* row_max) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
@@ -88,7 +96,8 @@ void softmax(const AttentionBlock& block) {
       load_columns<Isa, vectors>(block, panel, first, count);
       find_max<Isa, vectors>(scratch.scores, count, scratch.tile_max);
       for (int v = 0; v < lanes; v += Isa::lanes) {
-        Isa::store(scratch.row_max + v, Isa::max(Isa::load(scratch.row_max + v), Isa::load(scratch.tile_max + v)));
+        Isa::store(scratch.row_max + v,
+                   Isa::max(Isa::load(scratch.row_max + v), Isa::load(scratch.tile_max + v)));
       }
     });
     const auto load_relative = [&](std::int64_t first, int count) {
@@ -99,14 +108,17 @@ void softmax(const AttentionBlock& block) {
     fill<Isa>(scratch.row_sum, lanes, 0.0f);
     for_columns<Isa>(block, [&](std::int64_t first, int count) {
       load_relative(first, count);
-      online_softmax<Isa, vectors, Units::powers_of_two>(scratch.scores, count, zeros, zeros, scratch.row_sum, spare);
+      online_softmax<Isa, vectors, Units::powers_of_two>(scratch.scores, count, zeros, zeros,
+                                                         scratch.row_sum, spare);
     });
     fill<Isa>(spare, lanes, 1.0f);
     for_columns<Isa>(block, [&](std::int64_t first, int count) {
       load_relative(first, count);
-      final_softmax<Isa, vectors, Units::powers_of_two>(scratch.scores, count, zeros, scratch.row_sum);
+      final_softmax<Isa, vectors, Units::powers_of_two>(scratch.scores, count, zeros,
+                                                        scratch.row_sum);
       const auto row_at = [&](int r) { return rows[r].weights + first * block.weights_stride; };
-      store_transposed<Isa, vectors>(scratch.scores, count, spare, row_at, panel.row_count, block.weights_stride);
+      store_transposed<Isa, vectors>(scratch.scores, count, spare, row_at, panel.row_count,
+                                     block.weights_stride);
     });
   });
 }
@@ -126,8 +138,8 @@ void weighted_sum(const AttentionBlock& block) {
       panel_output<Isa, vectors>(scratch.scores, keys, block.value_dim, ones, output);
     });
     store_transposed<Isa, vectors>(
-        output, block.value_dim, ones, [&](int r) { return static_cast<float*>(rows[r].output); }, panel.row_count,
-        block.output_dim_stride);
+        output, block.value_dim, ones, [&](int r) { return static_cast<float*>(rows[r].output); },
+        panel.row_count, block.output_dim_stride);
   });
 }
 

@@ -11,12 +11,15 @@ template <class Isa>
 void exp2_values(const float* x, float* y, std::int64_t count) {
   constexpr int lanes = Isa::lanes;
   std::int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) Isa::store(y + i, exp2<Isa>(Isa::load(x + i)));
+  for (; i + lanes <= count; i += lanes)
+    Isa::store(y + i, exp2<Isa>(Isa::load(x + i)));
   if (i == count) return;
   alignas(64) float rest[lanes] = {};
-  for (std::int64_t k = i; k < count; ++k) rest[k - i] = x[k];
+  for (std::int64_t k = i; k < count; ++k)
+    rest[k - i] = x[k];
   Isa::store(rest, exp2<Isa>(Isa::load(rest)));
-  for (std::int64_t k = i; k < count; ++k) y[k] = rest[k - i];
+  for (std::int64_t k = i; k < count; ++k)
+    y[k] = rest[k - i];
 }
 
 template <class Isa>

@@ -1,13 +1,14 @@
 #pragma once
 // Between rows as the caller stores them and panels with rows innermost.
 
-#include <cstdint>
-
 #include "kernels/unroll.hpp"
+
+#include <cstdint>
 
 namespace simdattn::kernels {
 
-/// Elements of the caller's rows as vectors of floats: numbers, and booleans as what they add to a score.
+/// Elements of the caller's rows as vectors of floats: numbers, and booleans as what they add to a
+/// score.
 template <class Isa>
 [[gnu::always_inline]] inline typename Isa::Vector load_elements(const float* p) {
   return Isa::load(p);
@@ -25,20 +26,24 @@ template <class Isa>
   return *p != 0 ? 0.0f : -__builtin_inff();
 }
 
-/// panel[i][r] = row(r)[i · stride], then finish(vector), for i in [0, count) and every lane r of the panel. Lanes past
-/// row_count repeat the last row.
+/// panel[i][r] = row(r)[i · stride], then finish(vector), for i in [0, count) and every lane r of
+/// the panel. Lanes past row_count repeat the last row.
 template <class Isa, int Vectors, class T, class RowAt, class Finish>
-void load_transposed(RowAt row_at, int row_count, std::int64_t stride, int count, Finish finish, float* panel) {
+void load_transposed(RowAt row_at, int row_count, std::int64_t stride, int count, Finish finish,
+                     float* panel) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   for (int lane = 0; lane < width; lane += lanes) {
     const T* rows[lanes];
-    for (int r = 0; r < lanes; ++r) rows[r] = row_at(lane + r < row_count ? lane + r : row_count - 1);
+    for (int r = 0; r < lanes; ++r)
+      rows[r] = row_at(lane + r < row_count ? lane + r : row_count - 1);
     int i = 0;
     if (stride == 1) {
       for (; i + lanes <= count; i += lanes) {
         Vector square[lanes];
-        unroll<lanes>([&](auto r) __attribute__((always_inline)) { square[r] = load_elements<Isa>(rows[r] + i); });
+        unroll<lanes>([&](auto r) __attribute__((always_inline)) {
+          square[r] = load_elements<Isa>(rows[r] + i);
+        });
         Isa::transpose(square);
         unroll<lanes>([&](auto r) __attribute__((always_inline)) {
           Isa::store(panel + (i + r) * width + lane, finish(square[r]));
@@ -47,16 +52,18 @@ void load_transposed(RowAt row_at, int row_count, std::int64_t stride, int count
     }
     for (; i < count; ++i) {
       float* target = panel + i * width + lane;
-      for (int r = 0; r < lanes; ++r) target[r] = load_element<Isa>(rows[r] + i * stride);
+      for (int r = 0; r < lanes; ++r)
+        target[r] = load_element<Isa>(rows[r] + i * stride);
       Isa::store(target, finish(Isa::load(target)));
     }
   }
 }
 
-/// row(r)[i · stride] = panel[i][r] · factor[r] for i in [0, count) and the lanes r below row_count.
+/// row(r)[i · stride] = panel[i][r] · factor[r] for i in [0, count) and the lanes r below
+/// row_count.
 template <class Isa, int Vectors, class RowAt>
-void store_transposed(const float* panel, int count, const float* factor, RowAt row_at, int row_count,
-                      std::int64_t stride) {
+void store_transposed(const float* panel, int count, const float* factor, RowAt row_at,
+                      int row_count, std::int64_t stride) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   for (int lane = 0; lane < row_count; lane += lanes) {
@@ -76,10 +83,12 @@ void store_transposed(const float* panel, int count, const float* factor, RowAt 
         });
       } else {
         alignas(64) float values[lanes][lanes];
-        unroll<lanes>([&](auto r) __attribute__((always_inline)) { Isa::store(values[r], square[r]); });
+        unroll<lanes>([&](auto r)
+                          __attribute__((always_inline)) { Isa::store(values[r], square[r]); });
         for (int r = 0; r < used; ++r) {
           float* row = row_at(lane + r);
-          for (int c = 0; c < columns; ++c) row[(i + c) * stride] = values[r][c];
+          for (int c = 0; c < columns; ++c)
+            row[(i + c) * stride] = values[r][c];
         }
       }
     }

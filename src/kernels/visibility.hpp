@@ -1,11 +1,12 @@
 #pragma once
-// Which keys the rows of a panel see: the interval of each row, and what lies outside of it made absent.
-
-#include <cfloat>
-#include <cstdint>
+// Which keys the rows of a panel see: the interval of each row, and what lies outside of it made
+// absent.
 
 #include "kernel_table.hpp"
 #include "kernels/unroll.hpp"
+
+#include <cfloat>
+#include <cstdint>
 
 namespace simdattn::kernels {
 
@@ -25,7 +26,8 @@ struct Panel {
   int row_count; ///< rows; the lanes after them repeat the last one
   int vectors;
   std::int64_t some_first, some_end; ///< keys that some row sees lie in here
-  std::int64_t all_first, all_end;   ///< keys in here are seen by every row; empty when all_first >= all_end
+  std::int64_t all_first,
+      all_end; ///< keys in here are seen by every row; empty when all_first >= all_end
 };
 
 /// Cuts a block into panels, the widest first, and returns how many there are.
@@ -53,8 +55,8 @@ int make_panels(const AttentionBlock& block, Panel<Isa>* panels) {
   return count;
 }
 
-/// Each lane's interval relative to some first key, as floats: they compare like scores. Exact for what matters, since
-/// limits are clamped to the few keys of one block.
+/// Each lane's interval relative to some first key, as floats: they compare like scores. Exact for
+/// what matters, since limits are clamped to the few keys of one block.
 template <class Isa, int Vectors>
 struct LaneLimits {
   alignas(64) float first[Vectors * Isa::lanes];
@@ -81,25 +83,31 @@ private:
   }
 };
 
-/// Keys [0, all_first) and [all_end, keys) of a run, which some row of the panel does not see: body(j) for each.
+/// Keys [0, all_first) and [all_end, keys) of a run, which some row of the panel does not see:
+/// body(j) for each.
 template <class Isa, class Body>
-[[gnu::always_inline]] inline void for_partial_keys(const Panel<Isa>& panel, std::int64_t first_key, int keys,
-                                                    Body&& body) {
-  const int begin = static_cast<int>(smaller<std::int64_t>(larger<std::int64_t>(panel.all_first - first_key, 0), keys));
-  const int end = static_cast<int>(smaller<std::int64_t>(larger<std::int64_t>(panel.all_end - first_key, begin), keys));
-  for (int j = 0; j < begin; ++j) body(j);
-  for (int j = end; j < keys; ++j) body(j);
+[[gnu::always_inline]] inline void for_partial_keys(const Panel<Isa>& panel, std::int64_t first_key,
+                                                    int keys, Body&& body) {
+  const int begin = static_cast<int>(
+      smaller<std::int64_t>(larger<std::int64_t>(panel.all_first - first_key, 0), keys));
+  const int end = static_cast<int>(
+      smaller<std::int64_t>(larger<std::int64_t>(panel.all_end - first_key, begin), keys));
+  for (int j = 0; j < begin; ++j)
+    body(j);
+  for (int j = end; j < keys; ++j)
+    body(j);
 }
 
 /// scores = −inf where the row does not see the key.
 template <class Isa, int Vectors>
-void hide_scores(const LaneLimits<Isa, Vectors>& limits, const Panel<Isa>& panel, std::int64_t first_key, int keys,
-                 float* scores) {
+void hide_scores(const LaneLimits<Isa, Vectors>& limits, const Panel<Isa>& panel,
+                 std::int64_t first_key, int keys, float* scores) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   for_partial_keys(panel, first_key, keys, [&](int j) {
     unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
       float* score = scores + j * width + v * lanes;
-      Isa::store(score, Isa::select(limits.hides(v, j), Isa::broadcast(-__builtin_inff()), Isa::load(score)));
+      Isa::store(score, Isa::select(limits.hides(v, j), Isa::broadcast(-__builtin_inff()),
+                                    Isa::load(score)));
     });
   });
 }
@@ -114,7 +122,8 @@ bool all_finite(const float* values, std::int64_t stride, int count, int dim) {
     for (; d + Isa::lanes <= dim; d += Isa::lanes) {
       zeros = Isa::fma(Isa::load(values + d), Isa::broadcast(0.0f), zeros);
     }
-    for (; d < dim; ++d) rest += values[d] * 0.0f;
+    for (; d < dim; ++d)
+      rest += values[d] * 0.0f;
   }
   return rest == 0.0f && !Isa::any(Isa::not_less(zeros, Isa::broadcast(FLT_MIN)));
 }
