@@ -5,13 +5,16 @@
 #include "lesson.hpp"
 #include "peak/measure.hpp"
 #include "reference/reference.hpp"
+#include "shapes.hpp"
 #include "simdattn/simdattn.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #ifdef SIMDATTN_WITH_ONEDNN
@@ -23,17 +26,14 @@ namespace {
 
 constexpr double contender_seconds = 3; // for each contender and shape
 
-struct Workload {
-  const char* name;
-  std::int64_t heads, length, dim;
-};
-constexpr Workload workloads[] = {{"BERT-base", 12, 384, 64}, {"Llama-like", 32, 1024, 128}};
+constexpr std::string_view shown[] = {"bert_base_384", "llama_7b_1024"};
 
 struct Inputs {
-  explicit Inputs(const Workload& workload)
-      : query(random_normal({1, workload.heads, workload.length, workload.dim}, 1)),
-        key(random_normal(query.shape, 2)), value(random_normal(query.shape, 3)),
-        output(zeros(DataType::f32, query.shape)) {
+  explicit Inputs(const bench::Shape& shape)
+      : query(random_normal({shape.batch, shape.heads, shape.queries, shape.dim}, 1)),
+        key(random_normal({shape.batch, shape.kv_heads, shape.keys, shape.dim}, 2)),
+        value(random_normal({shape.batch, shape.kv_heads, shape.keys, shape.value_dim}, 3)),
+        output(zeros(DataType::f32, {shape.batch, shape.heads, shape.queries, shape.value_dim})) {
     tensors.query = tensor_view(query);
     tensors.key = tensor_view(key);
     tensors.value = tensor_view(value);
@@ -93,11 +93,11 @@ void print_onednn(const Inputs&, const peak::Work&, double) {
 }
 #endif
 
-void print_table(const Workload& workload, int threads) {
-  const Inputs inputs(workload);
+void print_table(const bench::Shape& shape, int threads) {
+  const Inputs inputs(shape);
   peak::Work work{peak::attention_flops(inputs.tensors, {}), nullptr, threads};
-  std::printf("\n%s %s, float32, threads: %d\n", workload.name,
-              shape_text(inputs.query.shape).c_str(), threads);
+  std::printf("\n%s %s, float32, threads: %d\n", shape.name, shape_text(inputs.query.shape).c_str(),
+              threads);
   std::printf("  %-14s %9s %9s %9s %11s\n", "", "time ms", "GFLOP/s", "% of peak", "x reference");
   const peak::Figure naive = time_reference(inputs, work.flops);
   const char* best = nullptr;
@@ -116,7 +116,7 @@ void print_table(const Workload& workload, int threads) {
   print_row("reference", naive, naive.seconds);
   std::printf(
       "  reference: the plain loops in double on one thread, %d times the time of one head\n",
-      static_cast<int>(workload.heads));
+      static_cast<int>(shape.heads));
 }
 
 } // namespace
@@ -124,13 +124,13 @@ void print_table(const Workload& workload, int threads) {
 void print_speed_tables(int threads) {
   Context context;
   context.threads = threads;
-  std::printf(
-      "\nSpeed: medians over %g s for each. The peak is that of multiply-adds in registers on as "
-      "many\n"
-      "threads, with the vectors of the same instruction set; oneDNN's is that of the first row.\n",
-      contender_seconds);
-  for (const Workload& workload : workloads)
-    print_table(workload, thread_limit(context));
+  std::printf("\nSpeed: medians over %g s for each. The peak is that of multiply-adds in registers,\n"
+              "on as many threads and with vectors of the same instruction set; for oneDNN, with\n"
+              "those of the first row.\n",
+              contender_seconds);
+  for (const bench::Shape& shape : bench::shapes) {
+    if (std::ranges::count(shown, shape.name) > 0) print_table(shape, thread_limit(context));
+  }
 }
 
 } // namespace simdattn::command
