@@ -19,7 +19,6 @@ struct Finished {
   std::string err;
 };
 
-
 /// Values of N(0, 1), the same for the same seed.
 NpyTensor normal(const Shape& shape, unsigned seed);
 

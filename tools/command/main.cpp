@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 
 namespace {
 
@@ -22,7 +23,7 @@ int parse_and_execute(CLI::App& app, int argc, char** argv) {
   } catch (const CLI::Success& help_or_version) {
     return app.exit(help_or_version);
   } catch (const CLI::ParseError& error) {
-    return fail(error.what());
+    return fail((std::string(error.what()) + "; see `simdattn --help`").c_str());
   }
   for (const Subcommand& subcommand : subcommands) {
     if (subcommand.app->parsed()) return subcommand.execute();

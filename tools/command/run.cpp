@@ -8,6 +8,7 @@
 #include "verify.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -176,6 +177,9 @@ void write_results(const ResultStreams& streams, const Results& results) {
 
 int run(const RunOptions& options) {
   refuse_input_as_output(options);
+  if (options.scale && !std::isfinite(*options.scale)) {
+    throw InputError("--scale: must be a finite number that a float32 can hold");
+  }
   AttentionOptions attention;
   attention.scale = options.scale;
   attention.causal = parse_causal(options.causal);

@@ -124,10 +124,11 @@ void print_table(const bench::Shape& shape, int threads) {
 void print_speed_tables(int threads) {
   Context context;
   context.threads = threads;
-  std::printf("\nSpeed: medians over %g s for each. The peak is that of multiply-adds in registers,\n"
-              "on as many threads and with vectors of the same instruction set; for oneDNN, with\n"
-              "those of the first row.\n",
-              contender_seconds);
+  std::printf(
+      "\nSpeed: medians over %g s for each. The peak is that of multiply-adds in registers,\n"
+      "on as many threads and with vectors of the same instruction set; for oneDNN, with\n"
+      "those of the first row.\n",
+      contender_seconds);
   for (const bench::Shape& shape : bench::shapes) {
     if (std::ranges::count(shown, shape.name) > 0) print_table(shape, thread_limit(context));
   }

@@ -31,7 +31,8 @@ const Implementation* implementation_option(const std::string& name) {
     const bool usable = implementation_supported(implementation);
     if (name == implementation_name(implementation)) {
       if (usable) return implementation;
-      throw InputError("--isa " + name + ": " + set_implementation(implementation).message());
+      throw InputError("--isa " + name +
+                       ": this CPU can't run it; `simdattn info` shows what it lacks");
     }
     if (usable)
       supported += std::string(supported.empty() ? "" : ", ") + implementation_name(implementation);

@@ -19,7 +19,8 @@ Subcommand add_run(CLI::App& parent);
 Subcommand add_info(CLI::App& parent);
 Subcommand add_demo(CLI::App& parent);
 
-/// Makes an empty value, as from an unset variable of a script, an error in every option added so far.
+/// Makes an empty value, as from an unset variable of a script, an error in every option added so
+/// far.
 void refuse_empty_values(CLI::App& app);
 
 /// Adds --threads: 0 in `threads` when it is not given.
