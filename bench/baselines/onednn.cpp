@@ -40,6 +40,42 @@ Status caught(const Body& body) noexcept {
 /// An input that no primitive writes to; memory objects have one kind of handle for both.
 void* handle_of(const TensorView& view) { return const_cast<void*>(view.data); }
 
+/// Whether scale and causal are all that is asked for.
+bool is_plain(const AttentionTensors& tensors, const AttentionOptions& options) {
+  for (const TensorView* optional :
+       {&tensors.mask, &tensors.past_key, &tensors.past_value, &tensors.kv_lengths,
+        &tensors.query_lengths, &tensors.query_offsets, &tensors.alibi_slopes, &tensors.sinks,
+        &tensors.query_starts, &tensors.kv_starts}) {
+    if (optional->data != nullptr) return false;
+  }
+  return tensors.query.type == DataType::f32 && tensors.key.type == DataType::f32 &&
+         tensors.value.type == DataType::f32 && tensors.output.type == DataType::f32 &&
+         options.window_left == -1 && options.window_right == -1 && options.softcap == 0 &&
+         options.modifier.modify == nullptr;
+}
+
+Status refuse_unfit(const AttentionTensors& tensors, const AttentionOptions& options, int threads) {
+  const auto refusal = [](const char* format, auto... values) {
+    return Status::error(StatusCode::invalid_argument, format, values...);
+  };
+  if (DNNL_CPU_THREADING_RUNTIME != DNNL_RUNTIME_OMP) {
+    return refusal("this oneDNN does not run on OpenMP: it can't be told to use %d threads",
+                   threads);
+  }
+  if (!is_plain(tensors, options)) {
+    return refusal("the oneDNN baseline knows f32 tensors, scale and causal only");
+  }
+  const auto queries = static_cast<long long>(tensors.query.size[2]);
+  const auto keys = static_cast<long long>(tensors.key.size[2]);
+  if (options.causal == Causal::bottom_right && queries > keys) {
+    return refusal(
+        "oneDNN gives NaN where a row sees no key: with causal bottom_right, %lld queries "
+        "need as many keys, not %lld",
+        queries, keys);
+  }
+  return {};
+}
+
 dnnl::primitive_attr with_our_scratch() {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -143,22 +179,11 @@ OnednnAttention::~OnednnAttention() = default;
 Status OnednnAttention::create(const AttentionTensors& tensors, const AttentionOptions& options,
                                int threads, std::unique_ptr<OnednnAttention>* attention) noexcept {
   return caught([&]() -> Status {
-    if (DNNL_CPU_THREADING_RUNTIME != DNNL_RUNTIME_OMP) {
-      return Status::error(StatusCode::invalid_argument,
-                           "this oneDNN does not run on OpenMP: it can't be told to use %d threads",
-                           threads);
-    }
-    const Sizes sizes(tensors);
-    if (options.causal == Causal::bottom_right && sizes.query_count > sizes.key_count) {
-      return Status::error(StatusCode::invalid_argument,
-                           "oneDNN gives NaN where a row sees no key: with causal bottom_right, "
-                           "%lld queries need as many keys, not %lld",
-                           static_cast<long long>(sizes.query_count),
-                           static_cast<long long>(sizes.key_count));
-    }
+    if (Status status = refuse_unfit(tensors, options, threads); !status.ok()) return status;
     const ThreadCount thread_count(threads);
     auto primitives = std::make_unique<Primitives>(threads);
     const float default_scale = 1.0f / std::sqrt(static_cast<float>(tensors.query.size[3]));
+    const Sizes sizes(tensors);
     primitives->build(Layout(tensors, sizes), sizes, options.scale.value_or(default_scale),
                       options.causal);
     if (Status status = refuse_unoptimised(primitives->steps); !status.ok()) return status;

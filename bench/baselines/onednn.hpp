@@ -23,7 +23,8 @@ public:
   /// Makes the primitives for tensors that the library accepts and that are not empty. `data`
   /// pointers are not looked at, and lse and weights are not computed.
   ///
-  /// Fails with invalid_argument where oneDNN has no primitive, where it would fall back to its
+  /// Knows f32, scale and causal. Fails with invalid_argument where more is asked for, where oneDNN
+  /// has no primitive, where it would fall back to its
   /// unoptimised "ref" implementation, and where a row sees no key (oneDNN gives NaN there).
   static Status create(const AttentionTensors& tensors, const AttentionOptions& options,
                        int threads, std::unique_ptr<OnednnAttention>* attention) noexcept;

@@ -1,16 +1,12 @@
 // The entries of each implementation's kernel table on one block of rows: what the inner loops
 // reach before batch, heads and threads come into it.
 
-#include "dispatch.hpp"
-#include "execute.hpp"
 #include "run_call.hpp"
 #include "support/buffer.hpp"
 #include "support/run.hpp"
 #include "validate.hpp"
-#include "workspace.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <random>
 
 namespace simdattn::bench {
@@ -49,9 +45,11 @@ Status fused_problem(Block& block, Problem* problem) {
 }
 
 Status scores_problem(Block& block, Problem* problem) {
-  return validate_scores(block.in(block.query, block.rows, block.dim),
-                         block.in(block.key, key_count, block.dim),
-                         block.out(block.scores, key_count), {}, problem);
+  AttentionTensors tensors;
+  tensors.query = block.in(block.query, block.rows, block.dim);
+  tensors.key = block.in(block.key, key_count, block.dim);
+  tensors.weights = block.out(block.scores, key_count);
+  return validate_scores(tensors, ScoreStage::masked, {}, problem);
 }
 
 Status softmax_problem(Block& block, Problem* problem) {
@@ -78,21 +76,21 @@ constexpr Entry entries[] = {
     {"fused", &KernelTable::fused, fused_problem, 4},
 };
 
-void run_entry(benchmark::State& state, const Entry& entry, const KernelTable& table,
-               std::int64_t dim) {
-  Block block(table.tiles.row_block, dim);
+void run_entry(benchmark::State& state, const Entry& entry, const char* isa, std::int64_t dim) {
+  const Implementation* implementation = find_implementation(isa);
+  Block block(implementation->table->tiles.row_block, dim);
   Problem problem;
-  Status status = entry.make_problem(block, &problem);
-  const Plan plan = make_plan(problem, table.tiles, cache_sizes(), 1);
-  Workspace workspace;
-  if (status.ok()) status = workspace.acquire({}, plan.workspace_bytes);
-  if (!status.ok()) return state.SkipWithError(status.message());
-  const auto call = [&]() -> Status {
-    execute(problem, plan, table.*entry.kernel, workspace.data(), {});
-    return {};
-  };
+  if (const Status status = entry.make_problem(block, &problem); !status.ok())
+    return state.SkipWithError(status.message());
+  Buffer workspace(1 << 20); // more than any block needs
+  Context context;
+  context.threads = 1;
+  context.implementation = implementation;
+  context.workspace = workspace.data();
+  context.workspace_bytes = workspace.count() * sizeof(float);
+  const auto call = [&] { return run_call(entry.name, problem, entry.kernel, context); };
   const double pairs = static_cast<double>(block.rows * key_count);
-  run_measured(state, call, {pairs * static_cast<double>(dim) * entry.flops, table.name, 1},
+  run_measured(state, call, {pairs * static_cast<double>(dim) * entry.flops, isa, 1},
                entry.flops > 0 ? 0 : pairs);
 }
 
@@ -118,13 +116,13 @@ void add_kernel_benchmarks() {
     };
     for (const Entry& entry : entries) {
       if (entry.flops == 0) { // any dim
-        add(entry.name, [&](benchmark::State& state) { run_entry(state, entry, table, 64); });
+        add(entry.name, [=, &entry](benchmark::State& state) { run_entry(state, entry, isa, 64); });
         continue;
       }
       for (const std::int64_t dim : {40, 64, 128}) {
         std::string name = entry.name;
         name.append("_").append(std::to_string(dim));
-        add(name, [&, dim](benchmark::State& state) { run_entry(state, entry, table, dim); });
+        add(name, [=, &entry](benchmark::State& state) { run_entry(state, entry, isa, dim); });
       }
     }
     add("exp2", [&](benchmark::State& state) { run_exp2(state, table); });

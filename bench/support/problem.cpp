@@ -42,7 +42,11 @@ AttentionTensors BenchProblem::tensors() noexcept {
   return tensors;
 }
 
-AttentionOptions BenchProblem::options() const noexcept { return {{}, shape_.causal}; }
+AttentionOptions BenchProblem::options() const noexcept {
+  AttentionOptions options;
+  options.causal = shape_.causal;
+  return options;
+}
 
 Status BenchProblem::check_output() {
   if (expected_.empty()) {

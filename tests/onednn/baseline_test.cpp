@@ -61,12 +61,28 @@ TEST(OnednnBaselineTest, RefusesTheUnoptimisedImplementation) {
 }
 
 TEST(OnednnBaselineTest, RefusesRowsThatSeeNoKey) {
-  TestProblem problem(
-      {.queries = 9, .keys = 8, .dim = 8, .value_dim = 8, .options = {{}, Causal::bottom_right}});
+  AttentionCase description{.queries = 9, .keys = 8, .dim = 8, .value_dim = 8};
+  description.options.causal = Causal::bottom_right;
+  TestProblem problem(description);
   std::unique_ptr<OnednnAttention> attention;
-  EXPECT_THAT(
-      OnednnAttention::create(problem.tensors(), problem.description.options, 1, &attention),
-      IsError(StatusCode::invalid_argument, HasSubstr("9 queries")));
+  EXPECT_THAT(OnednnAttention::create(problem.tensors(), description.options, 1, &attention),
+              IsError(StatusCode::invalid_argument, HasSubstr("9 queries")));
+  EXPECT_EQ(attention, nullptr);
+}
+
+TEST(OnednnBaselineTest, RefusesWhatItDoesNotCompute) {
+  TestProblem problem({.queries = 8, .keys = 8, .dim = 8, .value_dim = 8});
+  AttentionTensors masked = problem.tensors();
+  masked.mask = problem.weights.view();
+  AttentionOptions capped;
+  capped.softcap = 30.0f;
+  AttentionOptions windowed;
+  windowed.window_left = 3;
+  std::unique_ptr<OnednnAttention> attention;
+  const auto refused = IsError(StatusCode::invalid_argument, HasSubstr("baseline"));
+  EXPECT_THAT(OnednnAttention::create(masked, {}, 1, &attention), refused);
+  EXPECT_THAT(OnednnAttention::create(problem.tensors(), capped, 1, &attention), refused);
+  EXPECT_THAT(OnednnAttention::create(problem.tensors(), windowed, 1, &attention), refused);
   EXPECT_EQ(attention, nullptr);
 }
 

@@ -17,18 +17,19 @@ struct NamedCase {
 
 AttentionCase make_case(const Shape& query, std::int64_t kv_heads, std::int64_t keys,
                         Causal causal = Causal::none, Layout layout = Layout::bhsd) {
-  return {.batch = query.batch,
-          .heads = query.heads,
-          .kv_heads = kv_heads,
-          .queries = query.seq,
-          .keys = keys,
-          .dim = query.dim,
-          .value_dim = query.dim,
-          .options = {{}, causal},
-          .query_layout = layout,
-          .key_layout = layout,
-          .value_layout = layout,
-          .output_layout = layout};
+  AttentionCase description{.batch = query.batch,
+                            .heads = query.heads,
+                            .kv_heads = kv_heads,
+                            .queries = query.seq,
+                            .keys = keys,
+                            .dim = query.dim,
+                            .value_dim = query.dim,
+                            .query_layout = layout,
+                            .key_layout = layout,
+                            .value_layout = layout,
+                            .output_layout = layout};
+  description.options.causal = causal;
+  return description;
 }
 
 AttentionCase wide_values() {
