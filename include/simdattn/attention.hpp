@@ -32,34 +32,36 @@ enum class Causal : std::uint8_t {
 ///
 /// Keys are numbered through past_key and key: Lkv = Lpast + Lnew.
 struct AttentionTensors {
-  TensorView query; ///< [B, Hq, Lq, D]
-  TensorView key;   ///< [B, Hkv, Lnew, D]; Hq is a multiple of Hkv, query head h uses key head h /
-                    ///< (Hq / Hkv)
-  TensorView value; ///< [B, Hkv, Lnew, Dv]
-  MutableTensorView output; ///< [B, Hq, Lq, Dv]; 0 in a row that sees no key
+  TensorView query = {}; ///< [B, Hq, Lq, D]
+  TensorView key = {}; ///< [B, Hkv, Lnew, D]; Hq is a multiple of Hkv, query head h uses key head h
+                       ///< / (Hq / Hkv)
+  TensorView value = {};         ///< [B, Hkv, Lnew, Dv]
+  MutableTensorView output = {}; ///< [B, Hq, Lq, Dv]; 0 in a row that sees no key
   /// Optional, [B, Hq, Lq, 1], f32: log Σ exp(score) over a row's visible keys, natural logarithm;
   /// −inf in a row that sees no key.
-  MutableTensorView lse;
+  MutableTensorView lse = {};
   /// Optional, [B, Hq, Lq, Lkv], f32: the softmax itself. Costs a second pass over the keys.
-  MutableTensorView weights;
+  MutableTensorView weights = {};
 
   /// Optional, [B, Hq, Lq, Lkv], each axis of that size or 1: boolean (true: attend), or f32, added
   /// to the scores. A key is excluded by false or by exactly −inf, not by any finite number.
-  TensorView mask;
+  TensorView mask = {};
   /// Optional, [B, Hkv, Lpast, D] and [B, Hkv, Lpast, Dv], both or neither: keys and values that
   /// come before key and value, without copying them together.
-  TensorView past_key;
-  TensorView past_value; ///< see past_key
-  TensorView kv_lengths; ///< optional, [B] i64: keys from this number on are excluded; in 0 … Lkv
+  TensorView past_key = {};
+  TensorView past_value = {}; ///< see past_key
+  TensorView kv_lengths =
+      {}; ///< optional, [B] i64: keys from this number on are excluded; in 0 … Lkv
   TensorView
       query_lengths; ///< optional, [B] i64: queries from this number on see no key; in 0 … Lq
-  TensorView query_offsets; ///< optional, [B] i64, not with bottom_right: see Causal; 0 when absent
+  TensorView query_offsets =
+      {}; ///< optional, [B] i64, not with bottom_right: see Causal; 0 when absent
   /// Optional, [B, Hq], either size may be 1: slopes of ALiBi (Press et al., "Train Short, Test
   /// Long", 2022), which adds slope · (j − pᵢ) to the scores.
-  TensorView alibi_slopes;
+  TensorView alibi_slopes = {};
   /// Optional, [B, Hq], either size may be 1: attention sinks, a score for each head that takes
   /// part in the softmax's sum and has no value. A row that sees no key has the sink as its LSE.
-  TensorView sinks;
+  TensorView sinks = {};
 
   /// Ragged batches, optional, both or neither: N + 1 cumulative sequence lengths, i64, from 0 to
   /// the number of tokens, never decreasing. The tensors then have B = 1 and N sequences one after
@@ -67,8 +69,8 @@ struct AttentionTensors {
   /// rule above holds for each sequence by itself, with N in the place of B, the sequence's own
   /// lengths in the place of Lq and Lkv, and key numbers that begin at 0 in each. weights and mask
   /// are [1, Hq, all queries, longest key sequence]. Not together with past_key.
-  TensorView query_starts;
-  TensorView kv_starts; ///< see query_starts
+  TensorView query_starts = {};
+  TensorView kv_starts = {}; ///< see query_starts
 };
 
 /// A tile of scores that a ScoreModifier may change: score (r, k) is scores[r · row_stride + k ·
@@ -98,14 +100,14 @@ struct ScoreModifier {
 /// s = scale · q·k; softcap; ALiBi; modifier; mask; exclusion (mask, causal, window, lengths: all
 /// must allow a key).
 struct AttentionOptions {
-  std::optional<float> scale;   ///< any finite number; 1/√D when absent
-  Causal causal = Causal::none; ///< whether later keys are hidden
+  std::optional<float> scale = {}; ///< any finite number; 1/√D when absent
+  Causal causal = Causal::none;    ///< whether later keys are hidden
   /// How many keys before and after a query's own position it sees, besides that one: key j is
   /// visible iff pᵢ − window_left ≤ j ≤ pᵢ + window_right. −1: no bound.
   std::int64_t window_left = -1;
   std::int64_t window_right = -1; ///< see window_left
   float softcap = 0.0f;           ///< c > 0: s becomes c · tanh(s / c); 0: off
-  ScoreModifier modifier;         ///< used when `modify` is set
+  ScoreModifier modifier = {};    ///< used when `modify` is set
 };
 
 /// A caller's own thread pool. `run` calls `body(job, worker)` once for every worker in [0,
@@ -126,7 +128,7 @@ struct Context {
   void* workspace =
       nullptr; ///< scratch of any alignment and content; nullptr: the call allocates its own
   std::size_t workspace_bytes = 0; ///< size of `workspace`; at least what workspace_size() says
-  ParallelFor parallel_for;        ///< runs the work instead of OpenMP; used when `run` is set
+  ParallelFor parallel_for = {};   ///< runs the work instead of OpenMP; used when `run` is set
 };
 
 /// Computes softmax(scale · Q Kᵀ + bias) V. Thread-safe. With a workspace it allocates nothing; on
