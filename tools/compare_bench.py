@@ -51,7 +51,7 @@ class Samples:
 
 @dataclass
 class Run:
-    """Samples by (case, threads), then by contender, in the order of the file."""
+    """Samples by (case, threads), then by contender, in the order of registration."""
 
     context: dict
     rows: dict
@@ -72,7 +72,8 @@ def load(path):
 def collect(data, pattern):
     """Gathers the repetitions of every benchmark whose name matches."""
     run = Run(data.get("context", {}), {}, [])
-    for entry in data["benchmarks"]:
+    # An interleaved run reports in random order; families are numbered as they were registered.
+    for entry in sorted(data["benchmarks"], key=lambda entry: entry.get("family_index", 0)):
         name = NAME.match(entry["name"])
         if entry.get("run_type") != "iteration" or not name or not re.search(pattern, entry["name"]):
             continue

@@ -84,6 +84,15 @@ class CompareBenchTest(unittest.TestCase):
         _, output, _ = self.run_script(repetitions("attention/a", "avx2", 1, SEVEN) + [mean])
         self.assertIn("| a | 1 | 2 ms |", output)
 
+    def test_rows_and_contenders_are_in_the_order_of_registration(self):
+        shuffled = [repetition(f"attention/{case}", contender, 1, 5, family_index=index)
+                    for index, case, contender in ((2, "b", "avx2"), (1, "a", "onednn"),
+                                                   (3, "b", "onednn"), (0, "a", "avx2"))]
+        _, output, _ = self.run_script(shuffled)
+        lines = output.splitlines()
+        self.assertEqual(lines[0], "| case | threads | avx2 | onednn |")
+        self.assertTrue(lines[2].startswith("| a |") and lines[3].startswith("| b |"), output)
+
     def test_units_are_converted(self):
         _, output, _ = self.run_script(repetitions("attention/a", "avx2", 1, [0.25] * 7, unit="s")
                                        + repetitions("attention/b", "avx2", 1, [300] * 7, unit="ns"))
