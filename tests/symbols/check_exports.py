@@ -12,13 +12,14 @@ def public_names(include_dir):
     """The qualified names of the functions that the headers mark; those of a class are indented in it."""
     names = set()
     for header in sorted(Path(include_dir).rglob("*.h*")):
+        text = header.read_text(encoding="utf-8")
         namespace = "simdattn::" if header.suffix == ".hpp" else ""
-        owner = ""
-        for line in header.read_text(encoding="utf-8").splitlines():
-            if scope := re.match(r"(?:class|struct)\s+(?:\[\[\w+\]\]\s*)?(\w+)", line):
-                owner = scope[1] + "::"
-            if marked := re.match(r"(\s*)SIMDATTN_API\s[^(]*?(\w+)\(", line):
-                names.add(namespace + (owner if marked[1] else "") + marked[2])
+        for marked in re.finditer(r"^( *)SIMDATTN_API\s[^(;]*?(\w+)\(", text, re.MULTILINE):
+            owner = ""
+            if marked[1]:
+                classes = re.findall(r"^(?:class|struct) (?:\[\[\w+\]\] )?(\w+)", text[:marked.start()], re.MULTILINE)
+                owner = classes[-1] + "::"
+            names.add(namespace + owner + marked[2])
     if not names:
         raise ToolError(f"{include_dir}: no header marks a function with SIMDATTN_API")
     return names

@@ -65,9 +65,10 @@ class Exports(unittest.TestCase):
             Path(folder, "a.hpp").write_text(
                 "#define SIMDATTN_API x()\n// SIMDATTN_API int comment();\nSIMDATTN_API const A* find(int);\n"
                 "class [[nodiscard]] Status {\n  SIMDATTN_API static Status error(int);\n  int code();\n};\n"
-                "int hidden();\nSIMDATTN_API void run();\n", encoding="utf-8")
+                "int hidden();\nSIMDATTN_API const char*\nrun(int);\n", encoding="utf-8")
+            Path(folder, "b.h").write_text("SIMDATTN_API int simdattn_run(void);\n", encoding="utf-8")
             self.assertEqual(check_exports.public_names(folder),
-                             {"simdattn::find", "simdattn::run", "simdattn::Status::error"})
+                             {"simdattn::find", "simdattn::run", "simdattn::Status::error", "simdattn_run"})
 
     def test_fails_without_headers(self):
         with tempfile.TemporaryDirectory() as folder, self.assertRaises(ToolError):
