@@ -58,46 +58,61 @@ std::string read_header_text(std::istream& stream, std::uintmax_t file_size) {
 }
 
 struct Header {
+  DataType type = DataType::none;
   bool fortran_order = false;
   std::vector<std::size_t> shape;
 };
 
 // xtensor's parser takes what it finds ("-5" as a huge size, "4x2" as 4, nothing at all as memory
 // out of bounds), so it only gets what NumPy writes.
-Header parse_header(const std::string& text) {
+Header parse_header(const std::string& text, const NpyKind& kind) {
   static const std::regex form(
       R"(\{'descr':(.+),'fortran_order':(True|False),'shape':\(((\d{1,18}L?,)*(\d{1,18}L?)?)\),?\})");
   std::smatch match;
   if (text.size() > longest_header || !std::regex_match(text, match, form)) {
     throw InputError("has a malformed header");
   }
-  const std::string wanted = "'" + xt::detail::build_typestring<float>() + "'";
-  if (match[1].str() != wanted) {
-    throw InputError("dtype is " + match[1].str() + ", must be " + wanted + " (float32)");
-  }
   Header header;
+  const std::string f32 = "'" + xt::detail::build_typestring<float>() + "'";
+  const std::string boolean = "'" + xt::detail::build_typestring<bool>() + "'";
+  if (match[1].str() == f32) header.type = DataType::f32;
+  if (kind.may_be_boolean && match[1].str() == boolean) header.type = DataType::boolean;
+  if (header.type == DataType::none) {
+    throw InputError("dtype is " + match[1].str() + ", must be " + f32 + " (float32)" +
+                     (kind.may_be_boolean ? " or " + boolean + " (bool)" : ""));
+  }
   std::string type;
   xt::detail::parse_header(text + '\n', type, &header.fortran_order, header.shape);
   return header;
 }
 
-Array read_array(const std::string& path) {
+// "2, 3 or 4".
+std::string rank_text(const NpyKind& kind) {
+  std::string text = std::to_string(kind.least_rank);
+  for (std::size_t rank = kind.least_rank + 1; rank <= kind.most_rank; ++rank) {
+    text += (rank == kind.most_rank ? " or " : ", ") + std::to_string(rank);
+  }
+  return text;
+}
+
+Array read_array(const std::string& path, const NpyKind& kind) {
   const std::uintmax_t file_size = checked_file_size(path);
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw InputError(std::strerror(errno));
-  const Header header = parse_header(read_header_text(stream, file_size));
+  const Header header = parse_header(read_header_text(stream, file_size), kind);
 
   const Shape shape(header.shape.begin(), header.shape.end());
-  if (shape.size() < 2 || shape.size() > 4) {
-    throw InputError("shape is " + shape_text(shape) + ", must have 2, 3 or 4 dimensions");
+  if (shape.size() < kind.least_rank || shape.size() > kind.most_rank) {
+    throw InputError("shape is " + shape_text(shape) + ", must have " + rank_text(kind) +
+                     " dimensions");
   }
   const std::uintmax_t present = file_size - static_cast<std::uintmax_t>(stream.tellg());
-  const std::optional<std::size_t> bytes = array_bytes(DataType::f32, shape);
+  const std::optional<std::size_t> bytes = array_bytes(header.type, shape);
   if (!bytes || *bytes > present) {
     throw InputError("is cut short: " + std::to_string(present) +
                      " bytes of data are too few for shape " + shape_text(shape));
   }
-  Array array = zeros(DataType::f32, shape, header.fortran_order);
+  Array array = zeros(header.type, shape, header.fortran_order);
   stream.read(reinterpret_cast<char*>(array.data.data()), static_cast<std::streamsize>(*bytes));
   if (!stream) throw InputError("can't be read");
   return array;
@@ -105,9 +120,9 @@ Array read_array(const std::string& path) {
 
 } // namespace
 
-Array load_npy(const std::string& option, const std::string& path) {
+Array load_npy(const std::string& option, const std::string& path, const NpyKind& kind) {
   try {
-    return read_array(path);
+    return read_array(path, kind);
   } catch (const InputError& error) {
     throw InputError(option + " " + path + ": " + error.what());
   }

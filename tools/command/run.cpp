@@ -4,6 +4,7 @@
 #include "output_files.hpp"
 #include "peak/measure.hpp"
 #include "peak/median.hpp"
+#include "score_options.hpp"
 #include "subcommand.hpp"
 #include "verify.hpp"
 
@@ -26,10 +27,13 @@ struct RunOptions {
   std::string isa;
   int threads = 0;
   bool verify = false;
+  ScoreOptions score;
 };
 
 struct Inputs {
   Array query, key, value;
+  ScoreInputs score;
+  std::int64_t key_count = 0; ///< with the past
 };
 
 /// Results of one call, in memory of their own; weights and lse are empty when they are not wanted.
@@ -38,8 +42,10 @@ struct Results {
 };
 
 Inputs load_inputs(const RunOptions& options) {
-  Inputs inputs{load_npy("--query", options.query), load_npy("--key", options.key),
-                load_npy("--value", options.value)};
+  Inputs inputs;
+  inputs.query = load_npy("--query", options.query);
+  inputs.key = load_npy("--key", options.key);
+  inputs.value = load_npy("--value", options.value);
   const std::size_t rank = inputs.query.shape.size();
   const auto require_same_rank = [rank](const std::string& file, const Array& array) {
     if (array.shape.size() == rank) return;
@@ -48,13 +54,24 @@ Inputs load_inputs(const RunOptions& options) {
   };
   require_same_rank("--key " + options.key, inputs.key);
   require_same_rank("--value " + options.value, inputs.value);
+  inputs.score = load_score_inputs(options.score, rank);
+  inputs.key_count = inputs.key.shape.end()[-2];
+  if (!inputs.score.past_key.data.empty()) {
+    inputs.key_count += inputs.score.past_key.shape.end()[-2];
+  }
   return inputs;
 }
 
 void refuse_input_as_output(const RunOptions& options) {
   using NamedFile = std::pair<const char*, const std::string*>;
-  const NamedFile inputs[] = {
-      {"--query", &options.query}, {"--key", &options.key}, {"--value", &options.value}};
+  const NamedFile inputs[] = {{"--query", &options.query},
+                              {"--key", &options.key},
+                              {"--value", &options.value},
+                              {"--mask", &options.score.mask},
+                              {"--alibi", &options.score.alibi},
+                              {"--sinks", &options.score.sinks},
+                              {"--past-key", &options.score.past_key},
+                              {"--past-value", &options.score.past_value}};
   const NamedFile outputs[] = {
       {"--output", &options.output}, {"--weights", &options.weights}, {"--lse", &options.lse}};
   for (const auto& [output_name, output] : outputs) {
@@ -78,7 +95,7 @@ Results make_results(const RunOptions& options, const Inputs& inputs) {
   Results results;
   results.output = result_array(inputs.query, inputs.value.shape.back());
   if (!options.weights.empty()) {
-    results.weights = result_array(inputs.query, inputs.key.shape.end()[-2]);
+    results.weights = result_array(inputs.query, inputs.key_count);
   }
   if (!options.lse.empty()) results.lse = result_array(inputs.query, std::nullopt);
   return results;
@@ -95,7 +112,8 @@ AttentionTensors make_tensors(const Inputs& inputs, Results& results) {
     return bhsd(values(result), size[0], size[1], size[2], last);
   };
   tensors.output = view(results.output, tensors.value.size[3]);
-  tensors.weights = view(results.weights, tensors.key.size[2]);
+  tensors.weights = view(results.weights, inputs.key_count);
+  set_score_inputs(inputs.score, tensors);
   tensors.lse = view(results.lse, 1);
   return tensors;
 }
@@ -147,6 +165,9 @@ void print_call(const Inputs& inputs, const Results& results, const Implementati
   print_shape("query", inputs.query);
   print_shape("key", inputs.key);
   print_shape("value", inputs.value);
+  print_shape("past key", inputs.score.past_key);
+  print_shape("past value", inputs.score.past_value);
+  print_shape("mask", inputs.score.mask);
   print_shape("output", results.output);
   print_shape("weights", results.weights);
   print_shape("lse", results.lse);
@@ -183,6 +204,7 @@ int run(const RunOptions& options) {
   AttentionOptions attention;
   attention.scale = options.scale;
   attention.causal = parse_causal(options.causal);
+  set_score_options(options.score, attention);
   Context context;
   context.threads = options.threads;
   context.implementation = implementation_option(options.isa);
@@ -210,7 +232,7 @@ int run(const RunOptions& options) {
 Subcommand add_run(CLI::App& parent) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* app = parent.add_subcommand(
-      "run", "Compute attention on float32 .npy files: softmax(scale · Q Kᵀ) V");
+      "run", "Compute attention on float32 .npy files: softmax(scale · Q Kᵀ + bias) V");
   const char* shapes = ".npy file: [batch, heads, seq, dim], [batch, seq, dim] or [seq, dim]";
   app->add_option("--query", options->query, shapes)->required();
   app->add_option("--key", options->key, ".npy file of the same rank")->required();
@@ -223,6 +245,7 @@ Subcommand add_run(CLI::App& parent) {
       ->check(CLI::IsMember({"none", "top_left", "bottom_right"}));
   app->add_option("--scale", options->scale, "Factor of the scores; 1/sqrt(dim) by default");
   app->add_option("--isa", options->isa, "Implementation, as `simdattn info` lists them");
+  add_score_options(*app, options->score);
   add_threads_option(*app, options->threads);
   app->add_flag("--verify", options->verify,
                 "Compare with the scalar reference; exit with 1 when a result is out of tolerance");

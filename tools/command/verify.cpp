@@ -23,6 +23,20 @@ double used_tolerance(double difference, double tolerance) {
                                                         : std::numeric_limits<double>::infinity();
 }
 
+/// The part of an input that one head of one batch entry sees; an axis of size 1 serves all.
+TensorView part_of(const TensorView& view, std::int64_t batch, std::int64_t head) {
+  if (view.data == nullptr) return view;
+  const std::int64_t element = view.type == DataType::f32   ? 4
+                               : view.type == DataType::i64 ? 8
+                                                            : 1;
+  TensorView part = view;
+  const std::int64_t offset = (view.size[0] == 1 ? 0 : batch * view.stride[0]) +
+                              (view.size[1] == 1 ? 0 : head * view.stride[1]);
+  part.data = static_cast<const char*>(view.data) + offset * element;
+  part.size[0] = part.size[1] = 1;
+  return part;
+}
+
 template <class View, class Pointer>
 View one_head(const View& view, std::int64_t batch, std::int64_t head, Pointer data) {
   View slice = view;
@@ -31,8 +45,20 @@ View one_head(const View& view, std::int64_t batch, std::int64_t head, Pointer d
   return slice;
 }
 
-TensorView one_head(const TensorView& view, std::int64_t batch, std::int64_t head) {
-  return one_head(view, batch, head, static_cast<const float*>(view.data));
+/// What the oracle needs for one query head.
+AttentionTensors one_head_of_inputs(const AttentionTensors& tensors, std::int64_t batch,
+                                    std::int64_t head, std::int64_t kv_head) {
+  AttentionTensors slice;
+  slice.query = part_of(tensors.query, batch, head);
+  slice.key = part_of(tensors.key, batch, kv_head);
+  slice.value = part_of(tensors.value, batch, kv_head);
+  slice.past_key = part_of(tensors.past_key, batch, kv_head);
+  slice.past_value = part_of(tensors.past_value, batch, kv_head);
+  slice.mask = part_of(tensors.mask, batch, head);
+  slice.alibi_slopes = part_of(tensors.alibi_slopes, batch, head);
+  slice.sinks = part_of(tensors.sinks, batch, head);
+  slice.kv_lengths = part_of(tensors.kv_lengths, batch, head);
+  return slice;
 }
 
 // Takes over into `worst` what a head's elements show, when it is more than what was seen before.
@@ -72,10 +98,7 @@ std::vector<Deviation> verify(const AttentionTensors& tensors, const AttentionOp
   for (std::int64_t batch = 0; batch < tensors.query.size[0]; ++batch) {
     for (std::int64_t head = 0; head < heads; ++head) {
       const std::int64_t kv_head = head / (heads / tensors.key.size[1]);
-      AttentionTensors slice;
-      slice.query = one_head(tensors.query, batch, head);
-      slice.key = one_head(tensors.key, batch, kv_head);
-      slice.value = one_head(tensors.value, batch, kv_head);
+      const AttentionTensors slice = one_head_of_inputs(tensors, batch, head, kv_head);
       const reference::Expected expected = reference::attention(slice, options);
       const reference::Tolerance tolerance = reference::tolerance(slice, options);
       compare_head(
