@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <gmock/gmock.h>
+#include <iomanip>
 
 namespace simdattn::test {
 namespace {
@@ -17,7 +18,7 @@ protected:
     if (!IsSkipped()) write_inputs({2, 4, 7, 16}, {2, 2, 9, 16}, {2, 2, 9, 5});
   }
 
-  Finished verified(const std::string& options) const {
+  Finished verified(const char* options) const {
     return run(std::string(inputs) + "--output o.npy --weights w.npy --lse l.npy --verify " +
                options);
   }
@@ -42,11 +43,11 @@ TEST_P(ScoreOptions, a_float_mask_of_every_rank_is_added) {
 }
 
 TEST_P(ScoreOptions, a_boolean_mask_excludes_what_is_false) {
+  constexpr int header_length = 118;
   std::ofstream file(path("m.npy"), std::ios::binary);
-  std::string header = "{'descr': '|b1', 'fortran_order': False, 'shape': (9,), }";
-  header.append(118 - header.size() - 1, ' ').push_back('\n');
-  file.write("\x93NUMPY\x01\x00\x76\x00", 10);
-  file << header;
+  file.write("\x93NUMPY\x01\x00", 8).put(header_length).put('\0');
+  file << std::left << std::setw(header_length - 1)
+       << "{'descr': '|b1', 'fortran_order': False, 'shape': (9,), }" << '\n';
   for (int key = 0; key < 9; ++key)
     file.put(key == 3 ? 0 : 1);
   file.close();
