@@ -24,7 +24,7 @@
 namespace simdattn::command {
 namespace {
 
-constexpr double contender_seconds = 3; // for each contender and shape
+constexpr double contender_seconds = 2; // for each contender and shape
 
 constexpr std::string_view shown[] = {"bert_base_384", "llama_7b_1024"};
 
