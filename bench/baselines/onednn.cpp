@@ -55,20 +55,20 @@ bool is_plain(const AttentionTensors& tensors, const AttentionOptions& options) 
 }
 
 Status refuse_unfit(const AttentionTensors& tensors, const AttentionOptions& options, int threads) {
-  const auto refusal = [](const char* format, auto... values) {
-    return Status::error(StatusCode::invalid_argument, format, values...);
-  };
   if (DNNL_CPU_THREADING_RUNTIME != DNNL_RUNTIME_OMP) {
-    return refusal("this oneDNN does not run on OpenMP: it can't be told to use %d threads",
-                   threads);
+    return Status::error(StatusCode::invalid_argument,
+                         "this oneDNN does not run on OpenMP: it can't be told to use %d threads",
+                         threads);
   }
   if (!is_plain(tensors, options)) {
-    return refusal("the oneDNN baseline knows f32 tensors, scale and causal only");
+    return Status::error(StatusCode::invalid_argument,
+                         "the oneDNN baseline knows f32 tensors, scale and causal only");
   }
   const auto queries = static_cast<long long>(tensors.query.size[2]);
   const auto keys = static_cast<long long>(tensors.key.size[2]);
   if (options.causal == Causal::bottom_right && queries > keys) {
-    return refusal(
+    return Status::error(
+        StatusCode::invalid_argument,
         "oneDNN gives NaN where a row sees no key: with causal bottom_right, %lld queries "
         "need as many keys, not %lld",
         queries, keys);
