@@ -9,8 +9,8 @@
 namespace simdattn::test {
 
 namespace {
-// Bytes between the end of a buffer and its guard page. None, but that qemu 7.2 reads 16 bytes where a scalar FMA has
-// an operand of 4 in memory: where it runs the tests, .ci/emulated asks for as many.
+// Bytes between the end of a buffer and its guard page. None, but that qemu 7.2 reads a whole vector for the operand of
+// a scalar FMA or a masked load: .ci/emulated asks for that much.
 std::size_t slack() {
   const char* bytes = std::getenv("SIMDATTN_TEST_GUARD_SLACK");
   return bytes != nullptr ? std::strtoul(bytes, nullptr, 10) : 0;
