@@ -17,6 +17,8 @@ class Trial {
 public:
   Trial(std::uint64_t seed, std::uint64_t index);
 
+  /// The case, for a reader.
+  std::string describe() const { return text_of(call_.description()); }
   /// Runs it by one implementation. Empty when every result is right and nothing beside the results
   /// was written; else what is wrong, the case, and the command line that repeats it.
   std::string run(const Implementation* implementation);

@@ -17,7 +17,7 @@ int fail(const char* message) {
 }
 
 int parse_and_execute(CLI::App& app, int argc, char** argv) {
-  const Subcommand subcommands[] = {add_run(app), add_info(app), add_demo(app)};
+  const Subcommand subcommands[] = {add_run(app), add_info(app), add_demo(app), add_check(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help_or_version) {

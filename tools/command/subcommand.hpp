@@ -18,6 +18,7 @@ struct Subcommand {
 Subcommand add_run(CLI::App& parent);
 Subcommand add_info(CLI::App& parent);
 Subcommand add_demo(CLI::App& parent);
+Subcommand add_check(CLI::App& parent);
 
 /// Makes an empty value, as from an unset variable of a script, an error in every option added so
 /// far.
