@@ -85,8 +85,8 @@ std::string Trial::run(const Implementation* implementation) {
   const std::string what = failure(implementation);
   if (what.empty()) return what;
   std::ostringstream text;
-  text << what << describe() << "\nsimdattn check --seed " << seed_ << " --case " << index_ << " --isa "
-       << implementation_name(implementation);
+  text << what << describe() << "\nsimdattn check --seed " << seed_ << " --case " << index_
+       << " --isa " << implementation_name(implementation);
   return text.str();
 }
 

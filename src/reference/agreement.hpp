@@ -9,7 +9,7 @@ namespace simdattn::reference {
 /// alone.
 inline bool agrees(float actual, double expected, double tolerance) noexcept {
   if (std::isnan(expected)) return std::isnan(actual);
-  if (std::isinf(expected)) return actual == expected;
+  if (!std::isfinite(expected) || !std::isfinite(actual)) return actual == expected;
   return std::abs(static_cast<double>(actual) - expected) <= tolerance;
 }
 
