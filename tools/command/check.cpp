@@ -141,6 +141,7 @@ Subcommand add_check(CLI::App& parent) {
       ->excludes(seconds);
   app->add_option("--isa", options->isa,
                   "The implementation (default: every one that this CPU supports)");
+  refuse_empty_values(*app);
   return {app, [options] {
             const std::vector<const Implementation*> implementations =
                 implementations_of(options->isa);
