@@ -1,9 +1,11 @@
 #include "minilm.hpp"
 
 #include "reference/reference.hpp"
+#include "simdattn/simdattn.h"
 #include "support/comparison.hpp"
 #include "support/status.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <vector>
 
@@ -14,6 +16,36 @@ constexpr double model_tolerance = 5e-6;
 constexpr double lse_tolerance = 2e-5;
 
 std::string folder() { return std::string(SIMDATTN_SHARED_DATA) + "/minilm"; }
+
+template <class View>
+simdattn_tensor to_c(const View& view) {
+  simdattn_tensor tensor{};
+  tensor.data = const_cast<void*>(static_cast<const void*>(view.data));
+  tensor.type = static_cast<std::int32_t>(view.type);
+  std::copy_n(view.size, 4, tensor.shape);
+  std::copy_n(view.stride, 4, tensor.stride);
+  return tensor;
+}
+
+// The call that these tests make, through the C header.
+Status call_through_c(const AttentionTensors& tensors, const char* implementation) {
+  simdattn_tensors arguments{};
+  arguments.struct_size = sizeof arguments;
+  arguments.query = to_c(tensors.query);
+  arguments.key = to_c(tensors.key);
+  arguments.value = to_c(tensors.value);
+  arguments.mask = to_c(tensors.mask);
+  arguments.kv_lengths = to_c(tensors.kv_lengths);
+  arguments.output = to_c(tensors.output);
+  arguments.lse = to_c(tensors.lse);
+  arguments.weights = to_c(tensors.weights);
+  simdattn_context context{};
+  context.struct_size = sizeof context;
+  context.implementation = simdattn_find_implementation(implementation);
+  const simdattn_status status = simdattn_attention(&arguments, nullptr, &context);
+  if (status.code == SIMDATTN_OK) return {};
+  return Status::error(static_cast<StatusCode>(status.code), "%s", status.message);
+}
 
 // A weight that is exactly 0 in the model, that of a masked key, must be here too.
 ::testing::AssertionResult is_near(const TestTensor& actual, const std::vector<double>& expected,
@@ -55,12 +87,23 @@ void MiniLmTest::expect_results(AttentionTensors tensors, const TensorView& cont
   tensors.output = output.mutable_view();
   tensors.lse = lse.mutable_view();
   tensors.weights = weights.mutable_view();
-  Context call;
-  call.implementation = implementation();
-  ASSERT_OK(scaled_dot_product_attention(tensors, {}, call));
-  EXPECT_TRUE(is_near(output, elements_of(context), model_tolerance)) << "output";
-  EXPECT_TRUE(is_near(weights, elements_of(probabilities), model_tolerance)) << "weights";
-  EXPECT_TRUE(is_near(lse, reference::attention(tensors, {}).lse, lse_tolerance)) << "lse";
+  const auto expect_right = [&](const char* call) {
+    SCOPED_TRACE(call);
+    EXPECT_TRUE(is_near(output, elements_of(context), model_tolerance)) << "output";
+    EXPECT_TRUE(is_near(weights, elements_of(probabilities), model_tolerance)) << "weights";
+    EXPECT_TRUE(is_near(lse, reference::attention(tensors, {}).lse, lse_tolerance)) << "lse";
+  };
+  Context with_implementation;
+  with_implementation.implementation = implementation();
+  ASSERT_OK(scaled_dot_product_attention(tensors, {}, with_implementation));
+  expect_right("the C++ call");
+
+  const char* name = implementation_name(implementation());
+  if (find_implementation(name) == nullptr) return; // only the tests have it
+  for (TestTensor* tensor : {&output, &lse, &weights})
+    tensor->reset();
+  ASSERT_OK(call_through_c(tensors, name));
+  expect_right("the C call");
 }
 
 void MiniLmTest::expect_results(const AttentionTensors& tensors, const MiniLmLayer& layer) const {

@@ -28,8 +28,8 @@ protected:
   /// [batch, 1, 1, seq]: true for a key that counts.
   static NpyMask read_bool_mask(const std::string& input);
 
-  /// Runs a call, whose inputs are given, and compares output and weights with the model's, the
-  /// log-sum-exp with float64.
+  /// Runs a call, whose inputs are given, from C++ and from C, and compares output and weights with
+  /// the model's, the log-sum-exp with float64.
   void expect_results(AttentionTensors tensors, const TensorView& context,
                       const TensorView& probabilities) const;
   void expect_results(const AttentionTensors& tensors, const MiniLmLayer& layer) const;
