@@ -45,8 +45,9 @@ TEST_F(Check, ShowsOneCase) {
 }
 
 TEST_F(Check, RefusesWhatMakesNoSense) {
-  for (const char* arguments : {"--case 1 --cases 2", "--case 1 --seconds 2", "--seconds 0",
-                                "--cases -1", "--seed x", "--isa nonsense", "--isa ''"}) {
+  for (const char* arguments :
+       {"--case 1 --cases 2", "--case 1 --seconds 2", "--seconds 0", "--cases -1", "--cases 0",
+        "--case -1", "--seed -1", "--seed x", "--isa nonsense", "--isa ''"}) {
     const Finished finished = simdattn(std::string("check ") + arguments);
     EXPECT_EQ(finished.exit_code, 2) << arguments;
     EXPECT_THAT(finished.err, HasSubstr("simdattn: ")) << arguments;

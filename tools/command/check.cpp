@@ -130,13 +130,18 @@ Subcommand add_check(CLI::App& parent) {
   const auto options = std::make_shared<CheckOptions>();
   CLI::App* app = parent.add_subcommand(
       "check", "Hold random calls against the reference: any shape, layout and option");
-  app->add_option("--seed", options->seed, "Which random calls (default: 1)");
+  // CLI11 alone takes -1 for the largest unsigned number.
+  const CLI::Range any_index(std::int64_t{0}, std::numeric_limits<std::int64_t>::max());
+  const CLI::Range any_count(std::int64_t{1}, std::numeric_limits<std::int64_t>::max());
+  app->add_option("--seed", options->seed, "Which random calls (default: 1)")->check(any_index);
   CLI::Option* cases = app->add_option("--cases", options->cases,
-                                       "How many (default: 20000, or no end with --seconds)");
+                                       "How many (default: 20000, or no end with --seconds)")
+                           ->check(any_count);
   CLI::Option* seconds = app->add_option("--seconds", options->seconds, "Stop after this time")
-                             ->check(CLI::PositiveNumber);
+                             ->check(CLI::Range(1e-3, 1e9));
   app->add_option("--case", options->single_case,
                   "Run this case of the seed alone, and show what it is")
+      ->check(any_index)
       ->excludes(cases)
       ->excludes(seconds);
   app->add_option("--isa", options->isa,
