@@ -162,6 +162,23 @@ TEST_P(StagedSoftmax, far_below_the_maximum_is_exactly_0) {
   EXPECT_THAT(softmax({0, -64, -100, -1e30f, -FLT_MAX}), ElementsAre(1, 0, 0, 0, 0));
 }
 
+TEST_P(Staged, scores_of_hidden_keys_are_minus_infinity_whatever_the_keys_hold) {
+  AttentionCase c;
+  c.queries = c.keys = 40;
+  c.dim = 6;
+  c.options.causal = Causal::top_left;
+  TestProblem problem(c);
+  problem.fill(1);
+  for (std::int64_t j = 20; j < 40; ++j)
+    problem.key.fill_row(0, 0, j, j % 2 == 0 ? nan : infinity);
+  TestTensor scores(problem.weights.shape(), Layout::bhsd);
+  ASSERT_OK(attention_scores(problem.query.view(), problem.key.view(), scores.mutable_view(),
+                             c.options, context()));
+  EXPECT_TRUE(scores_match(scores, problem.expected(), problem.tolerance()));
+  EXPECT_EQ(scores.at(0, 0, 19, 20), -infinity);
+  EXPECT_TRUE(std::isnan(scores.at(0, 0, 20, 20)));
+}
+
 TEST_P(Staged, weighted_sum_is_a_plain_product) {
   const TestTensor weights = row_of({0, 1});
   TestTensor value({1, 1, 2, 2}, Layout::bhsd), output({1, 1, 1, 2}, Layout::bhsd);
