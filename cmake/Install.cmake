@@ -1,6 +1,8 @@
-# What `cmake --install` gives: headers, the library, find_package(simdattn), simdattn.pc and the licence.
+# What `cmake --install` gives: headers, the library, find_package(simdattn), simdattn.pc and the licence, which are
+# the component `library`. tools/ adds the command, the component `tools`.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME library)
 
 set(simdattn_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/simdattn)
 set(simdattn_pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -8,6 +10,14 @@ set(simdattn_pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(TARGETS simdattn EXPORT simdattn-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/simdattn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# What the static library needs beside itself, from a linker that knows C alone.
+set(simdattn_private_libs ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+list(REMOVE_ITEM simdattn_private_libs ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
+list(TRANSFORM simdattn_private_libs PREPEND "-l")
+if(simdattn_openmp)
+  list(PREPEND simdattn_private_libs ${OpenMP_CXX_FLAGS})
+endif()
 
 # find_package(simdattn)
 install(EXPORT simdattn-targets NAMESPACE simdattn:: DESTINATION ${simdattn_cmake_dir})
@@ -19,14 +29,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/simdattn-config.cmake
         ${CMAKE_CURRENT_BINARY_DIR}/simdattn-config-version.cmake DESTINATION ${simdattn_cmake_dir})
 
 # simdattn.pc: its prefix is where the file lies, so that `cmake --install --prefix` needs no new configuration.
-# Libs.private is what the static library needs beside itself, from a linker that knows C alone.
 file(RELATIVE_PATH simdattn_pc_to_prefix ${CMAKE_INSTALL_PREFIX}/${simdattn_pkgconfig_dir} ${CMAKE_INSTALL_PREFIX})
-set(simdattn_private_libs ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
-list(REMOVE_ITEM simdattn_private_libs ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
-list(TRANSFORM simdattn_private_libs PREPEND "-l")
-if(simdattn_openmp)
-  list(PREPEND simdattn_private_libs ${OpenMP_CXX_FLAGS})
-endif()
 list(JOIN simdattn_private_libs " " simdattn_private_libs)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/simdattn.pc.in simdattn.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/simdattn.pc DESTINATION ${simdattn_pkgconfig_dir})

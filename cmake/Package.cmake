@@ -1,4 +1,5 @@
-# What `cpack` makes of an install: a .tar.gz and a .deb.
+# What `cpack` makes of an install: a .tar.gz, and a .deb of each component, so that who links the library need not
+# have what the command links.
 set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_PACKAGE_NAME simdattn)
 set(CPACK_PACKAGE_VENDOR simdattn)
@@ -6,7 +7,12 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGE_FILE_NAME simdattn-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME simdattn)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME simdattn-tools)
+set(CPACK_COMPONENT_TOOLS_DESCRIPTION "The command simdattn")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "simdattn contributors")
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
