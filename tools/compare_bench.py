@@ -6,8 +6,9 @@
     tools/compare_bench.py run.json --base onednn --plot run.svg
 
 The table is Markdown, on standard output or in --table FILE. A cell is the median time of one call
-over the repetitions and the median share of the FMA peak; a ratio is the base's time divided by the
-contender's, so above 1 the contender is faster. bench/README.md has the protocol.
+over the repetitions and the median share of the FMA peak, or, where "read" follows it, of the speed
+at which keys and values can be read, if that is the larger share; a ratio is the base's time divided
+by the contender's, so above 1 the contender is faster. bench/README.md has the protocol.
 """
 
 import argparse
@@ -33,7 +34,9 @@ class Samples:
 
     seconds: list = field(default_factory=list)
     percents: list = field(default_factory=list)
+    reading: list = field(default_factory=list)
     disturbed: list = field(default_factory=list)
+    memory: float = 0.0
     error: str = ""
 
     @property
@@ -45,17 +48,22 @@ class Samples:
         return statistics.median(self.percents) if self.percents else None
 
     @property
+    def limited_by_reading(self):
+        return 2 * sum(self.reading) > len(self.reading)
+
+    @property
     def mostly_disturbed(self):
         return 2 * sum(self.disturbed) > len(self.disturbed)
 
 
 @dataclass
 class Run:
-    """Samples by (case, threads), then by contender, in the order of registration."""
+    """Samples by (case, threads), then by contender, in the order of registration; and the context
+    of each file that they come from."""
 
-    context: dict
-    rows: dict
-    contenders: list
+    contexts: list = field(default_factory=list)
+    rows: dict = field(default_factory=dict)
+    contenders: list = field(default_factory=list)
 
 
 def load(path):
@@ -69,9 +77,9 @@ def load(path):
     return data
 
 
-def collect(data, pattern):
-    """Gathers the repetitions of every benchmark whose name matches."""
-    run = Run(data.get("context", {}), {}, [])
+def collect(data, pattern, run):
+    """Adds the repetitions of every benchmark whose name matches."""
+    run.contexts.append(data.get("context", {}))
     # An interleaved run reports in random order; families are numbered as they were registered.
     for entry in sorted(data["benchmarks"], key=lambda entry: entry.get("family_index", 0)):
         name = NAME.match(entry["name"])
@@ -86,9 +94,11 @@ def collect(data, pattern):
             continue
         samples.seconds.append(entry["real_time"] * SECONDS[entry["time_unit"]])
         samples.disturbed.append(bool(entry.get("disturbed", 0)))
+        samples.memory = max(samples.memory, entry.get("memory", 0))
         if "peak_percent" in entry:
-            samples.percents.append(entry["peak_percent"])
-    return run
+            reading = entry.get("read_percent", 0)
+            samples.percents.append(max(entry["peak_percent"], reading))
+            samples.reading.append(reading > entry["peak_percent"])
 
 
 def ratio(row, contender, base):
@@ -110,25 +120,36 @@ def format_time(seconds):
     return f"{seconds / 1e-9:.3g} ns"
 
 
-def format_cell(samples):
+def format_memory(size):
+    for unit, scale in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if size >= scale:
+            return f"{size / scale:.3g} {unit}"
+    return f"{size:.0f} B"
+
+
+def format_cell(samples, with_memory=False):
     if samples is None or not samples.seconds:
         return "–"
-    percent = "" if samples.percent is None else f", {samples.percent:.0f} %"
-    return format_time(samples.time) + percent + (" \\*" if samples.mostly_disturbed else "")
+    cell = format_time(samples.time)
+    if samples.percent is not None:
+        cell += f", {samples.percent:.0f} %" + (" read" if samples.limited_by_reading else "")
+    if with_memory:
+        cell += ", " + format_memory(samples.memory)
+    return cell + (" \\*" if samples.mostly_disturbed else "")
 
 
 def format_ratio(value):
     return "–" if value is None else f"{value:.2f} ×"
 
 
-def table(run, base):
+def table(run, base, with_memory=False):
     """The lines of the Markdown table, and a geometric mean for each number of threads."""
     others = [contender for contender in run.contenders if contender != base] if base else []
     header = ["case", "threads"] + run.contenders + [f"{other} : {base}" for other in others]
     lines = [header, ["---"] + ["---:"] * (len(header) - 1)]
     for (case, threads), row in run.rows.items():
         lines.append([case, str(threads)]
-                     + [format_cell(row.get(contender)) for contender in run.contenders]
+                     + [format_cell(row.get(contender), with_memory) for contender in run.contenders]
                      + [format_ratio(ratio(row, other, base)) for other in others])
     for threads in sorted({key[1] for key in run.rows}) if others else []:
         means = []
@@ -143,9 +164,9 @@ def table(run, base):
 def notes(run):
     """What a reader must know to judge the figures."""
     found = []
-    if run.context.get("random_interleaving") != "true":
+    if any(context.get("random_interleaving") != "true" for context in run.contexts):
         found.append("The contenders were not interleaved: the machine may have changed between them.")
-    if not run.context.get("OMP_PROC_BIND"):
+    if not all(context.get("OMP_PROC_BIND") for context in run.contexts):
         found.append("Threads were not pinned (OMP_PROC_BIND was not set).")
     samples = [samples for row in run.rows.values() for samples in row.values()]
     fewest = min((len(one.seconds) for one in samples if one.seconds), default=0)
@@ -161,7 +182,7 @@ def notes(run):
 
 
 def plot(run, path):
-    """Bars of the share of the FMA peak: one panel for each number of threads."""
+    """Bars of the share of the machine's limit: one panel for each number of threads."""
     try:
         import matplotlib
     except ImportError as error:
@@ -174,6 +195,7 @@ def plot(run, path):
     height = max(2.5, 0.22 * len(cases) * (len(run.contenders) + 1))
     figure, panels = pyplot.subplots(1, len(counts), sharey=True, squeeze=False,
                                      figsize=(1.5 + 4.5 * len(counts), height + 1))
+    reading = any(one.limited_by_reading for row in run.rows.values() for one in row.values())
     thickness = 0.85 / len(run.contenders)
     for panel, threads in zip(panels[0], counts):
         for index, contender in enumerate(run.contenders):
@@ -183,7 +205,7 @@ def plot(run, path):
                       for place in range(len(cases))]
             panel.barh(places, percents, thickness, label=contender)
         panel.set_title("1 thread" if threads == 1 else f"{threads} threads")
-        panel.set_xlabel("% of FMA peak")
+        panel.set_xlabel("% of the FMA peak" + (", or of reading K and V" if reading else ""))
         panel.set_xlim(0, 100)
         panel.grid(axis="x", alpha=0.4)
         panel.set_axisbelow(True)
@@ -200,10 +222,12 @@ def plot(run, path):
 def parse_arguments(arguments):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", help="what --benchmark_out wrote")
+    parser.add_argument("run", nargs="+", help="what --benchmark_out wrote; several are one run")
     parser.add_argument("--base", help="the contender that the others are compared with")
     parser.add_argument("--filter", default="^attention/", metavar="REGEX",
                         help="benchmarks to look at, by name (default: %(default)s)")
+    parser.add_argument("--memory", action="store_true",
+                        help="show the memory that a contender needs beside the tensors")
     parser.add_argument("--table", metavar="FILE", help="write the table here")
     parser.add_argument("--plot", metavar="FILE", help="write a plot here: .png, .svg, .pdf")
     return parser.parse_args(arguments)
@@ -212,13 +236,15 @@ def parse_arguments(arguments):
 def main(arguments=None):
     options = parse_arguments(arguments)
     try:
-        run = collect(load(options.run), options.filter)
+        run = Run()
+        for path in options.run:
+            collect(load(path), options.filter, run)
         if not run.rows:
-            raise InputError(f"{options.run}: no benchmark matches --filter {options.filter}")
+            raise InputError(f"{', '.join(options.run)}: no benchmark matches --filter {options.filter}")
         if options.base and options.base not in run.contenders:
             raise InputError(f"--base {options.base} is not in the run; there are "
                              + ", ".join(run.contenders))
-        text = "\n".join(table(run, options.base) + [""] + notes(run)).rstrip() + "\n"
+        text = "\n".join(table(run, options.base, options.memory) + [""] + notes(run)).rstrip() + "\n"
         if options.table:
             with open(options.table, "w", encoding="utf-8") as file:
                 file.write(text)

@@ -1,7 +1,6 @@
 // Whole calls on the shapes of models: every implementation, and the baselines.
 
 #include "contenders.hpp"
-#include "peak/measure.hpp"
 #include "support/problem.hpp"
 #include "support/run.hpp"
 
@@ -20,17 +19,32 @@ Contender& contender_of(const std::string& name, const Shape& shape, const char*
       .first->second;
 }
 
+/// Runs a contender once, and compares its output with the library's.
+Status check(Contender& contender, BenchProblem& problem) {
+  Status status = contender.ready;
+  if (status.ok()) status = contender.call();
+  return status.ok() ? problem.check_output() : status;
+}
+
 void run(benchmark::State& state, const std::string& name, const Shape& shape,
          const char* contender_name, int threads) {
   BenchProblem& problem = problem_of(shape);
   Contender& contender = contender_of(name, shape, contender_name, threads);
-  Status status = contender.ready;
-  if (status.ok()) status = contender.call();
-  if (status.ok()) status = problem.check_output();
-  if (!status.ok()) return state.SkipWithError(status.message());
+  if (!contender.right) {
+    if (Status status = check(contender, problem); !status.ok())
+      return state.SkipWithError(status.message());
+    contender.right = true;
+  }
   state.SetLabel(contender.label);
-  const double flops = peak::attention_flops(problem.tensors(), problem.options());
-  run_measured(state, contender.call, {flops, contender.isa, threads});
+  state.counters["memory"] = static_cast<double>(contender.memory);
+  run_measured(state, contender.call, problem.work(contender.isa, threads));
+}
+
+void add(const std::string& group, const Shape& shape, const char* contender, int threads) {
+  const std::string name =
+      group + '/' + shape.name + '/' + contender + "/threads:" + std::to_string(threads);
+  add_benchmark(
+      name, [=, &shape](benchmark::State& state) { run(state, name, shape, contender, threads); });
 }
 
 } // namespace
@@ -38,14 +52,13 @@ void run(benchmark::State& state, const std::string& name, const Shape& shape,
 void add_attention_benchmarks() {
   for (const Shape& shape : shapes) {
     for (const int threads : thread_counts()) {
-      for (const char* contender : contender_names(shape, threads)) {
-        const std::string name = std::string("attention/") + shape.name + '/' + contender +
-                                 "/threads:" + std::to_string(threads);
-        add_benchmark(name, [=, &shape](benchmark::State& state) {
-          run(state, name, shape, contender, threads);
-        });
-      }
+      for (const char* contender : contender_names(shape, threads))
+        add("attention", shape, contender, threads);
     }
+  }
+  for (const Shape& shape : growth_shapes) {
+    for (const int threads : thread_counts())
+      add("growth", shape, best_implementation(), threads);
   }
 }
 

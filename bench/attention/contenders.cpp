@@ -28,6 +28,7 @@ Contender make_ours(const Implementation* implementation, BenchProblem& problem,
     return scaled_dot_product_attention(problem.tensors(), problem.options(), context);
   };
   contender.isa = implementation_name(implementation);
+  contender.memory = bytes;
   return contender;
 }
 
@@ -52,6 +53,7 @@ Contender make_onednn(BenchProblem& problem, int threads) {
   contender.label = baseline::onednn_version();
   for (const baseline::OnednnStep& step : made->steps())
     contender.label += ", " + step.implementation;
+  contender.memory = made->memory();
   const std::shared_ptr<baseline::OnednnAttention> attention = std::move(made);
   contender.call = [&problem, attention] { return attention->run(problem.tensors()); };
   contender.isa = best_implementation();

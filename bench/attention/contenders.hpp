@@ -13,8 +13,10 @@ namespace simdattn::bench {
 struct Contender {
   Status ready;                 ///< why it can't take part
   std::function<Status()> call; ///< computes the problem's output
+  bool right = false;           ///< whether its output has been compared
   const char* isa = nullptr;    ///< whose FMA peak is its limit
   std::string label;            ///< what it says about itself
+  std::size_t memory = 0;       ///< bytes that it needs beside the tensors
 };
 
 /// Those that take part on a shape: every implementation that this CPU runs, "onednn" where it was

@@ -211,6 +211,10 @@ const float* OnednnAttention::weights() const noexcept {
   return static_cast<const float*>(primitives_->scores.get_data_handle());
 }
 
+std::size_t OnednnAttention::memory() const noexcept {
+  return primitives_->scores.get_desc().get_size() + primitives_->scratch.get_desc().get_size();
+}
+
 const std::vector<OnednnStep>& OnednnAttention::steps() const noexcept {
   return primitives_->steps;
 }

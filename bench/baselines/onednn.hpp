@@ -35,6 +35,8 @@ public:
 
   /// The softmax of the last run: dense [B, Hq, Lq, Lkv].
   const float* weights() const noexcept;
+  /// Bytes of the scores and of the primitives' scratch.
+  std::size_t memory() const noexcept;
   /// What oneDNN chose, in the order of the calls.
   const std::vector<OnednnStep>& steps() const noexcept;
 

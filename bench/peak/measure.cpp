@@ -27,6 +27,7 @@ long interruptions() {
 struct Slice {
   double seconds; ///< of one call
   double peak_gflops;
+  double read_gigabytes;
   bool disturbed;
 };
 
@@ -52,6 +53,17 @@ Status choose_slice(const std::function<Status()>& call, std::int64_t* count, do
   return {};
 }
 
+Slice sample_limits(const Work& work, double calls_seconds) {
+  const double seconds = std::max(1e-3, calls_seconds / 20);
+  Slice slice{};
+  slice.peak_gflops = fma_gflops(work.isa, work.threads, seconds);
+  if (work.read_data != nullptr) {
+    slice.read_gigabytes =
+        read_gigabytes_per_second(work.isa, work.read_data, work.read_bytes, work.threads, seconds);
+  }
+  return slice;
+}
+
 Figure summarise(std::vector<Slice> slices, const Work& work) {
   Figure figure;
   const auto first_disturbed = std::partition(slices.begin(), slices.end(),
@@ -70,6 +82,11 @@ Figure summarise(std::vector<Slice> slices, const Work& work) {
   figure.peak_gflops = median_of([](const Slice& slice) { return slice.peak_gflops; });
   figure.percent_of_peak = median_of([&](const Slice& slice) {
     return slice.peak_gflops > 0 ? 1e-7 * work.flops / (slice.seconds * slice.peak_gflops) : 0;
+  });
+  const auto bytes = static_cast<double>(work.read_bytes);
+  figure.read_gigabytes = 1e-9 * bytes / figure.seconds;
+  figure.percent_of_read = median_of([&](const Slice& slice) {
+    return slice.read_gigabytes > 0 ? 1e-7 * bytes / (slice.seconds * slice.read_gigabytes) : 0;
   });
   return figure;
 }
@@ -102,8 +119,9 @@ Status measure(const std::function<Status()>& call, const Work& work, double sec
     const long before = interruptions();
     if (Status status = time_calls(call, calls, &total); !status.ok()) return status;
     const bool disturbed = interruptions() != before;
-    slices.push_back({total / static_cast<double>(calls),
-                      fma_gflops(work.isa, work.threads, std::max(1e-3, total / 20)), disturbed});
+    slices.push_back(sample_limits(work, total));
+    slices.back().seconds = total / static_cast<double>(calls);
+    slices.back().disturbed = disturbed;
     spent += total;
   } while (spent < 4 * seconds &&
            std::count_if(slices.begin(), slices.end(), undisturbed) < wanted);

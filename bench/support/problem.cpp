@@ -22,30 +22,43 @@ void fill(Buffer& buffer, std::mt19937& random) {
 
 } // namespace
 
+AttentionTensors tensors_of(const Shape& shape, const TensorData& data) {
+  AttentionTensors tensors;
+  tensors.query = view(data.query, shape, shape.heads, shape.queries, shape.dim);
+  tensors.key = view(data.key, shape, shape.kv_heads, shape.keys, shape.dim);
+  tensors.value = view(data.value, shape, shape.kv_heads, shape.keys, shape.value_dim);
+  tensors.output = view(data.output, shape, shape.heads, shape.queries, shape.value_dim);
+  return tensors;
+}
+
+AttentionOptions options_of(const Shape& shape) {
+  AttentionOptions options;
+  options.causal = shape.causal;
+  return options;
+}
+
 BenchProblem::BenchProblem(const Shape& shape)
     : shape_(shape), query_(shape.batch * shape.heads * shape.queries * shape.dim),
-      key_(shape.batch * shape.kv_heads * shape.keys * shape.dim),
-      value_(shape.batch * shape.kv_heads * shape.keys * shape.value_dim),
+      key_value_(shape.batch * shape.kv_heads * shape.keys * (shape.dim + shape.value_dim)),
       output_(shape.batch * shape.heads * shape.queries * shape.value_dim) {
   std::mt19937 random(1);
-  for (Buffer* buffer : {&query_, &key_, &value_})
+  for (Buffer* buffer : {&query_, &key_value_})
     fill(*buffer, random);
 }
 
 AttentionTensors BenchProblem::tensors() noexcept {
-  AttentionTensors tensors;
-  const Buffer &query = query_, &key = key_, &value = value_;
-  tensors.query = view(query.data(), shape_, shape_.heads, shape_.queries, shape_.dim);
-  tensors.key = view(key.data(), shape_, shape_.kv_heads, shape_.keys, shape_.dim);
-  tensors.value = view(value.data(), shape_, shape_.kv_heads, shape_.keys, shape_.value_dim);
-  tensors.output = view(output_.data(), shape_, shape_.heads, shape_.queries, shape_.value_dim);
-  return tensors;
+  const float* value =
+      key_value_.data() + shape_.batch * shape_.kv_heads * shape_.keys * shape_.dim;
+  return tensors_of(shape_, {query_.data(), key_value_.data(), value, output_.data()});
 }
 
-AttentionOptions BenchProblem::options() const noexcept {
-  AttentionOptions options;
-  options.causal = shape_.causal;
-  return options;
+peak::Work BenchProblem::work(const char* isa, int threads) noexcept {
+  peak::Work work{peak::attention_flops(tensors(), options()), isa, threads};
+  if (few_queries(shape_)) {
+    work.read_data = key_value_.data();
+    work.read_bytes = key_value_.count() * sizeof(float);
+  }
+  return work;
 }
 
 Status BenchProblem::check_output() {

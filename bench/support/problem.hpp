@@ -2,11 +2,20 @@
 // A named shape with its tensors.
 
 #include "buffer.hpp"
+#include "peak/measure.hpp"
 #include "shapes.hpp"
 
 #include <vector>
 
 namespace simdattn::bench {
+
+/// The data of a shape's tensors, each dense in the shape's layout.
+struct TensorData {
+  const float *query, *key, *value;
+  float* output;
+};
+AttentionTensors tensors_of(const Shape& shape, const TensorData& data);
+AttentionOptions options_of(const Shape& shape);
 
 /// Query, key and value from N(0, 1), and an output, all in memory that every contender shares.
 class BenchProblem {
@@ -15,7 +24,10 @@ public:
 
   const Shape& shape() const noexcept { return shape_; }
   AttentionTensors tensors() noexcept;
-  AttentionOptions options() const noexcept;
+  AttentionOptions options() const noexcept { return options_of(shape_); }
+  /// What one call is measured by: the arithmetic, and where there are few queries, reading keys
+  /// and values.
+  peak::Work work(const char* isa, int threads) noexcept;
 
   /// Whether the output is what the library computes, up to rounding: what a contender must show
   /// before its time counts. Errors say by how much it is off.
@@ -23,7 +35,7 @@ public:
 
 private:
   Shape shape_;
-  Buffer query_, key_, value_, output_;
+  Buffer query_, key_value_, output_; ///< keys, then values: one memory to sample the reading of
   std::vector<float> expected_;
 };
 

@@ -40,6 +40,10 @@ void run_measured(benchmark::State& state, const std::function<Status()>& call,
       state.counters["peak_GFLOP/s"] = figure.peak_gflops;
       state.counters["peak_percent"] = figure.percent_of_peak;
     }
+    if (work.read_data != nullptr) {
+      state.counters["read_GB/s"] = figure.read_gigabytes;
+      state.counters["read_percent"] = figure.percent_of_read;
+    }
     state.counters["disturbed"] = figure.disturbed;
     if (elements > 0) state.counters["elements/s"] = elements / figure.seconds;
   }

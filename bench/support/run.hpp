@@ -18,8 +18,8 @@ const char* best_implementation();
 std::vector<int> thread_counts();
 
 /// One repetition: measures `call` and reports the time of one call and, where the work has
-/// arithmetic to count, GFLOP/s, the FMA peak beside it and the share of the peak; where `elements`
-/// are counted instead, those per second.
+/// arithmetic to count, GFLOP/s, the FMA peak beside it and the share of the peak; where reading
+/// may be the limit, the same of that; where `elements` are counted instead, those per second.
 void run_measured(benchmark::State& state, const std::function<Status()>& call,
                   const peak::Work& work, double elements = 0);
 

@@ -108,6 +108,29 @@ class CompareBenchTest(unittest.TestCase):
         self.assertIn("| geometric mean | 1 |  |  | 4.00 × |", output)
         self.assertIn("| geometric mean | 2 |  |  | 3.00 × |", output)
 
+    def test_where_reading_is_the_limit_its_share_is_shown(self):
+        _, output, _ = self.run_script(repetitions("attention/a", "avx2", 1, SEVEN, 10, read_percent=95)
+                                       + repetitions("attention/b", "avx2", 1, SEVEN, 80, read_percent=30))
+        self.assertIn("| a | 1 | 2 ms, 95 % read |", output)
+        self.assertIn("| b | 1 | 2 ms, 80 % |", output)
+
+    def test_memory_is_shown_on_request(self):
+        benchmarks = (repetitions("growth/a", "avx2", 1, SEVEN, 80, memory=192 * 1024)
+                      + repetitions("growth/a", "onednn", 1, SEVEN, memory=5 * 2.0**30))
+        _, output, _ = self.run_script(benchmarks, "--filter", "^growth/", "--memory")
+        self.assertIn("| a | 1 | 2 ms, 80 %, 192 KiB | 2 ms, 5 GiB |", output)
+
+    def test_several_files_are_one_run(self):
+        more = self.folder / "more.json"
+        more.write_text(json.dumps({"context": {"random_interleaving": "true"},
+                                    "benchmarks": repetitions("attention/c", "avx2", 1, [7] * 7)}),
+                        encoding="utf-8")
+        code, output, _ = self.run_script(self.two_cases(), more)
+        self.assertEqual(code, 0)
+        self.assertIn("| a | 1 | 2 ms, 80 % | 4 ms, 40 % |", output)
+        self.assertIn("| c | 1 | 7 µs | – |", output)
+        self.assertIn("not pinned", output)
+
     def test_a_contender_that_failed_is_left_out_and_named(self):
         failed = repetition("attention/a", "onednn", 1, 0, error_occurred=True, error_message="only ref")
         code, output, _ = self.run_script(repetitions("attention/a", "avx2", 1, SEVEN) + [failed],
