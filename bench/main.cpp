@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
   bench::add_kernel_benchmarks();
 #endif
   bench::add_attention_benchmarks();
+  bench::add_option_benchmarks();
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   return 0;

@@ -37,6 +37,8 @@ class Samples:
     reading: list = field(default_factory=list)
     disturbed: list = field(default_factory=list)
     memory: float = 0.0
+    times_base: list = field(default_factory=list)
+    label: str = ""
     error: str = ""
 
     @property
@@ -77,12 +79,12 @@ def load(path):
     return data
 
 
-def collect(data, pattern, run):
-    """Adds the repetitions of every benchmark whose name matches."""
+def collect(data, pattern, run, names=NAME):
+    """Adds the repetitions of every benchmark whose name matches; `names` says what is what in it."""
     run.contexts.append(data.get("context", {}))
     # An interleaved run reports in random order; families are numbered as they were registered.
     for entry in sorted(data["benchmarks"], key=lambda entry: entry.get("family_index", 0)):
-        name = NAME.match(entry["name"])
+        name = names.match(entry["name"])
         if entry.get("run_type") != "iteration" or not name or not re.search(pattern, entry["name"]):
             continue
         key = (name["case"], int(name["threads"]))
@@ -92,6 +94,9 @@ def collect(data, pattern, run):
         if entry.get("error_occurred"):
             samples.error = entry.get("error_message", "no reason given")
             continue
+        samples.label = entry.get("label", "")
+        if "times_base" in entry:
+            samples.times_base.append(entry["times_base"])
         samples.seconds.append(entry["real_time"] * SECONDS[entry["time_unit"]])
         samples.disturbed.append(bool(entry.get("disturbed", 0)))
         samples.memory = max(samples.memory, entry.get("memory", 0))

@@ -14,24 +14,6 @@
 namespace simdattn::bench {
 namespace {
 
-Contender make_ours(const Implementation* implementation, BenchProblem& problem, int threads) {
-  Context context;
-  context.threads = threads;
-  context.implementation = implementation;
-  std::size_t bytes = 0;
-  Contender contender;
-  contender.ready = workspace_size(problem.tensors(), problem.options(), context, &bytes);
-  const auto workspace = std::make_shared<std::vector<std::byte>>(bytes);
-  context.workspace = workspace->data();
-  context.workspace_bytes = bytes;
-  contender.call = [&problem, context, workspace] {
-    return scaled_dot_product_attention(problem.tensors(), problem.options(), context);
-  };
-  contender.isa = implementation_name(implementation);
-  contender.memory = bytes;
-  return contender;
-}
-
 Contender make_reference(BenchProblem& problem) {
   Contender contender;
   contender.call = [&problem]() -> Status {
@@ -78,12 +60,32 @@ std::vector<const char*> contender_names(const Shape& shape, int threads) {
   return names;
 }
 
+Contender make_ours(const Implementation* implementation, const AttentionTensors& tensors,
+                    const AttentionOptions& options, int threads) {
+  Context context;
+  context.threads = threads;
+  context.implementation = implementation;
+  std::size_t bytes = 0;
+  Contender contender;
+  contender.ready = workspace_size(tensors, options, context, &bytes);
+  const auto workspace = std::make_shared<std::vector<std::byte>>(bytes);
+  context.workspace = workspace->data();
+  context.workspace_bytes = bytes;
+  contender.call = [tensors, options, context, workspace] {
+    return scaled_dot_product_attention(tensors, options, context);
+  };
+  contender.isa = implementation_name(implementation);
+  contender.memory = bytes;
+  return contender;
+}
+
 Contender make_contender(const std::string& name, BenchProblem& problem, int threads) {
 #ifdef SIMDATTN_HAVE_ONEDNN
   if (name == "onednn") return make_onednn(problem, threads);
 #endif
   if (name == "reference") return make_reference(problem);
-  return make_ours(find_implementation(name.c_str()), problem, threads);
+  return make_ours(find_implementation(name.c_str()), problem.tensors(), problem.options(),
+                   threads);
 }
 
 } // namespace simdattn::bench

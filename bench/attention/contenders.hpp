@@ -23,6 +23,11 @@ struct Contender {
 /// built, and "reference", one-threaded, where that takes less than about a second.
 std::vector<const char*> contender_names(const Shape& shape, int threads);
 
+/// One of our implementations, with a workspace of its own. What the tensors refer to must outlive
+/// it.
+Contender make_ours(const Implementation* implementation, const AttentionTensors& tensors,
+                    const AttentionOptions& options, int threads);
+
 /// Everything that a call reuses is made here: primitives, workspace.
 Contender make_contender(const std::string& name, BenchProblem& problem, int threads);
 

@@ -3,11 +3,9 @@
 
 #include "run_call.hpp"
 #include "support/buffer.hpp"
+#include "support/random.hpp"
 #include "support/run.hpp"
 #include "validate.hpp"
-
-#include <algorithm>
-#include <random>
 
 namespace simdattn::bench {
 namespace {
@@ -20,9 +18,8 @@ struct Block {
       : rows(row_count), dim(dims), query(rows * dim), key(key_count * dim), value(key_count * dim),
         output(rows * dim), scores(rows * key_count), weights(rows * key_count) {
     std::mt19937 random(1);
-    std::normal_distribution<float> normal;
     for (Buffer* buffer : {&query, &key, &value, &scores, &weights})
-      std::generate_n(buffer->data(), buffer->count(), [&] { return normal(random); });
+      fill_normal(*buffer, random);
   }
   TensorView in(const Buffer& buffer, std::int64_t count, std::int64_t columns) const {
     return sd(buffer.data(), count, columns);

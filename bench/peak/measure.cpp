@@ -26,42 +26,67 @@ long interruptions() {
 
 struct Slice {
   double seconds; ///< of one call
+  double base_seconds;
   double peak_gflops;
   double read_gigabytes;
   bool disturbed;
 };
 
-/// Runs `call` `count` times and writes how long all of them took.
-Status time_calls(const std::function<Status()>& call, std::int64_t count, double* seconds) {
-  const auto start = std::chrono::steady_clock::now();
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (Status status = call(); !status.ok()) return status;
-  }
-  *seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return {};
-}
+/// A call that is repeated, so many times in each slice.
+struct Repeated {
+  const std::function<Status()>& call;
+  std::int64_t count = 1;
+  bool is_short = false;
 
-/// Warms up, and finds how many calls make a slice.
-Status choose_slice(const std::function<Status()>& call, std::int64_t* count, double* seconds) {
-  for (*count = 1;; *count *= 2) {
-    if (Status status = time_calls(call, *count, seconds); !status.ok()) return status;
-    if (*seconds >= warm_up_seconds) break;
+  /// One slice: how long one call took in it. Of short calls one more comes before it, or what ran
+  /// until then would still be in the caches.
+  Status time(double* seconds) const {
+    if (is_short) {
+      if (Status status = call(); !status.ok()) return status;
+    }
+    const auto start = std::chrono::steady_clock::now();
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (Status status = call(); !status.ok()) return status;
+    }
+    const auto end = std::chrono::steady_clock::now();
+    *seconds = std::chrono::duration<double>(end - start).count() / static_cast<double>(count);
+    return {};
   }
-  const double per_call = *seconds / static_cast<double>(*count);
-  *count = std::max<std::int64_t>(1, static_cast<std::int64_t>(slice_seconds / per_call));
-  *seconds = per_call * static_cast<double>(*count);
-  return {};
-}
 
-Slice sample_limits(const Work& work, double calls_seconds) {
+  /// Warms up, and finds how many calls make a slice.
+  Status choose_count() {
+    double seconds = 0;
+    for (;; count *= 2) {
+      if (Status status = time(&seconds); !status.ok()) return status;
+      if (seconds * static_cast<double>(count) >= warm_up_seconds) break;
+    }
+    count = std::max<std::int64_t>(1, static_cast<std::int64_t>(slice_seconds / seconds));
+    is_short = seconds < slice_seconds;
+    return {};
+  }
+};
+
+/// What the machine can do right after calls that took `calls_seconds`.
+void sample_limits(const Work& work, double calls_seconds, Slice* slice) {
   const double seconds = std::max(1e-3, calls_seconds / 20);
-  Slice slice{};
-  slice.peak_gflops = fma_gflops(work.isa, work.threads, seconds);
+  slice->peak_gflops = fma_gflops(work.isa, work.threads, seconds);
   if (work.read_data != nullptr) {
-    slice.read_gigabytes =
+    slice->read_gigabytes =
         read_gigabytes_per_second(work.isa, work.read_data, work.read_bytes, work.threads, seconds);
   }
-  return slice;
+}
+
+/// One slice of the call, one of the base where there is one, and the limits after them.
+Status take_slice(const Repeated& repeated, const Repeated& base, const Work& work, Slice* slice) {
+  const long before = interruptions();
+  *slice = {};
+  if (Status status = repeated.time(&slice->seconds); !status.ok()) return status;
+  if (work.base) {
+    if (Status status = base.time(&slice->base_seconds); !status.ok()) return status;
+  }
+  slice->disturbed = interruptions() != before;
+  sample_limits(work, slice->seconds * static_cast<double>(repeated.count), slice);
+  return {};
 }
 
 Figure summarise(std::vector<Slice> slices, const Work& work) {
@@ -88,6 +113,10 @@ Figure summarise(std::vector<Slice> slices, const Work& work) {
   figure.percent_of_read = median_of([&](const Slice& slice) {
     return slice.read_gigabytes > 0 ? 1e-7 * bytes / (slice.seconds * slice.read_gigabytes) : 0;
   });
+  if (!work.base) return figure;
+  figure.base_seconds = median_of([](const Slice& slice) { return slice.base_seconds; });
+  figure.times_base =
+      median_of([](const Slice& slice) { return slice.seconds / slice.base_seconds; });
   return figure;
 }
 
@@ -108,23 +137,23 @@ double attention_flops(const AttentionTensors& tensors, const AttentionOptions& 
 
 Status measure(const std::function<Status()>& call, const Work& work, double seconds,
                Figure* figure) {
-  std::int64_t calls = 0;
-  double total = 0;
-  if (Status status = choose_slice(call, &calls, &total); !status.ok()) return status;
-  const auto wanted = std::max(1L, std::lround(seconds / total));
+  Repeated repeated{call}, base{work.base};
+  if (Status status = repeated.choose_count(); !status.ok()) return status;
+  if (work.base) {
+    if (Status status = base.choose_count(); !status.ok()) return status;
+  }
   std::vector<Slice> slices;
   const auto undisturbed = [](const Slice& slice) { return !slice.disturbed; };
-  double spent = 0;
+  double spent = 0, wanted = 1;
   do {
-    const long before = interruptions();
-    if (Status status = time_calls(call, calls, &total); !status.ok()) return status;
-    const bool disturbed = interruptions() != before;
-    slices.push_back(sample_limits(work, total));
-    slices.back().seconds = total / static_cast<double>(calls);
-    slices.back().disturbed = disturbed;
-    spent += total;
+    Slice slice;
+    if (Status status = take_slice(repeated, base, work, &slice); !status.ok()) return status;
+    const double taken = slice.seconds * static_cast<double>(repeated.count);
+    if (slices.empty()) wanted = std::max(1.0, std::round(seconds / taken));
+    slices.push_back(slice);
+    spent += taken;
   } while (spent < 4 * seconds &&
-           std::count_if(slices.begin(), slices.end(), undisturbed) < wanted);
+           static_cast<double>(std::count_if(slices.begin(), slices.end(), undisturbed)) < wanted);
   *figure = summarise(slices, work);
   return {};
 }

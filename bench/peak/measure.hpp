@@ -19,6 +19,7 @@ struct Work {
   int threads = 1;                 ///< that the call runs on
   const void* read_data = nullptr; ///< where reading may be the limit: what each call must read
   std::size_t read_bytes = 0;
+  std::function<Status()> base = {}; ///< optional: another call to compare with
 };
 
 /// Medians over slices.
@@ -29,6 +30,8 @@ struct Figure {
   double percent_of_peak = 0; ///< each slice against the peak right after it
   double read_gigabytes = 0;  ///< per second, of Work::read_data
   double percent_of_read = 0; ///< each slice against reading the same memory right after it
+  double base_seconds = 0;    ///< of one call of the base
+  double times_base = 0;      ///< each slice's time against that of the base's right after it
   int slices = 0;             ///< that the medians are over
   bool disturbed = false;     ///< whether the system interrupted threads in these slices
 };
@@ -38,9 +41,12 @@ struct Figure {
 /// of the slice, so that both see the same clock; then, where it matters, how fast memory is read.
 /// Calls before the first slice warm up.
 ///
+/// A base runs in slices of its own, one after each of the call's: a machine that others use too
+/// may change from one second to the next, and both see the same of it.
+///
 /// Slices in which the system took a processor from one of our threads don't count, and others are
 /// tried instead, for at most four times as long; when none is undisturbed, all count.
-/// Returns the first error of `call`.
+/// Returns the first error of a call.
 Status measure(const std::function<Status()>& call, const Work& work, double seconds,
                Figure* figure);
 

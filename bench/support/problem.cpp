@@ -1,9 +1,10 @@
 #include "problem.hpp"
 
+#include "random.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <random>
 #include <string>
 
 namespace simdattn::bench {
@@ -13,11 +14,6 @@ template <class T>
 auto view(T* data, const Shape& shape, std::int64_t heads, std::int64_t seq, std::int64_t dim) {
   return shape.layout == Layout::bshd ? bshd(data, shape.batch, seq, heads, dim)
                                       : bhsd(data, shape.batch, heads, seq, dim);
-}
-
-void fill(Buffer& buffer, std::mt19937& random) {
-  std::normal_distribution<float> normal;
-  std::generate_n(buffer.data(), buffer.count(), [&] { return normal(random); });
 }
 
 } // namespace
@@ -43,7 +39,7 @@ BenchProblem::BenchProblem(const Shape& shape)
       output_(shape.batch * shape.heads * shape.queries * shape.value_dim) {
   std::mt19937 random(1);
   for (Buffer* buffer : {&query_, &key_value_})
-    fill(*buffer, random);
+    fill_normal(*buffer, random);
 }
 
 AttentionTensors BenchProblem::tensors() noexcept {

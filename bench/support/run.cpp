@@ -2,6 +2,7 @@
 
 #include "simdattn/implementation.hpp"
 
+#include <cstdio>
 #include <unistd.h>
 
 namespace simdattn::bench {
@@ -25,6 +26,12 @@ std::vector<int> thread_counts() {
   return {1};
 }
 
+std::string base_label(double most, const std::string& base) {
+  char limit[32] = "";
+  if (most > 0) std::snprintf(limit, sizeof limit, "at most %g ", most);
+  return limit + ("of " + base);
+}
+
 void run_measured(benchmark::State& state, const std::function<Status()>& call,
                   const peak::Work& work, double elements) {
   constexpr double seconds = 0.1;
@@ -43,6 +50,10 @@ void run_measured(benchmark::State& state, const std::function<Status()>& call,
     if (work.read_data != nullptr) {
       state.counters["read_GB/s"] = figure.read_gigabytes;
       state.counters["read_percent"] = figure.percent_of_read;
+    }
+    if (work.base) {
+      state.counters["base_us"] = 1e6 * figure.base_seconds;
+      state.counters["times_base"] = figure.times_base;
     }
     state.counters["disturbed"] = figure.disturbed;
     if (elements > 0) state.counters["elements/s"] = elements / figure.seconds;

@@ -23,6 +23,10 @@ std::vector<int> thread_counts();
 void run_measured(benchmark::State& state, const std::function<Status()>& call,
                   const peak::Work& work, double elements = 0);
 
+/// What tools/base_ratios.py reads in a benchmark's label: what the base is, and how many times its
+/// time the call may take; 0: no limit is set.
+std::string base_label(double most, const std::string& base);
+
 /// A benchmark whose repetition is one iteration that measures by itself. `name` ends with
 /// "/threads:N".
 template <class Body>
@@ -38,5 +42,6 @@ void add_peak_benchmarks();
 void add_kernel_benchmarks();
 #endif
 void add_attention_benchmarks();
+void add_option_benchmarks();
 
 } // namespace simdattn::bench
