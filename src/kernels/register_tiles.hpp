@@ -3,14 +3,18 @@
 // of rows, stored with its rows innermost, so that nothing is ever summed across lanes and K and V
 // are read as they lie, one broadcast an element.
 //
-// Vectors of rows that several products share are pinned in registers by Isa::kept: GCC 12
-// otherwise reads them from memory again in every FMA.
+// Vectors of rows that several products share are pinned in registers, by Isa::kept or by
+// Isa::multiply_add: GCC 12 otherwise reads them from memory again in every FMA.
 
 #include "kernels/unroll.hpp"
 
 #include <cstdint>
 
 namespace simdattn::kernels {
+
+/// Keys of one turn of output_tile's loop, whose counting would else take a tenth of its
+/// instructions.
+inline constexpr int unrolled_keys = 4;
 
 /// scores[k][row] = Σ_d key[k][d] · query[d][row] for Keys keys, and tile_max[row] = max(tile_max,
 /// scores).
@@ -75,7 +79,7 @@ template <class Isa, int Vectors, int Dims>
     unroll<Vectors>([&](auto v)
                         __attribute__((always_inline)) { sum[i][v] = Isa::broadcast(0.0f); });
   });
-  for (int j = 0; j < keys; ++j) {
+  const auto add_key = [&] __attribute__((always_inline)) {
     Vector rows[Vectors];
     unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
       rows[v] = Isa::kept(Isa::load(weights + v * lanes));
@@ -92,7 +96,12 @@ template <class Isa, int Vectors, int Dims>
     });
     weights += width;
     value += value_stride;
-  }
+  };
+  int j = 0;
+  for (; j + unrolled_keys <= keys; j += unrolled_keys)
+    unroll<unrolled_keys>([&](auto) __attribute__((always_inline)) { add_key(); });
+  for (; j < keys; ++j)
+    add_key();
   unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
     const Vector factor = Isa::load(correction + v * lanes);
     unroll<Dims>([&](auto i) __attribute__((always_inline)) {
