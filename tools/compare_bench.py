@@ -147,19 +147,30 @@ def format_ratio(value):
     return "–" if value is None else f"{value:.2f} ×"
 
 
-def table(run, base, with_memory=False):
-    """The lines of the Markdown table, and a geometric mean for each number of threads."""
-    others = [contender for contender in run.contenders if contender != base] if base else []
-    header = ["case", "threads"] + run.contenders + [f"{other} : {base}" for other in others]
+def speedups(run, contender):
+    """The pairs of a contender with every other one as its base."""
+    return [(contender, other) for other in run.contenders if other != contender]
+
+
+def against(run, base):
+    """The pairs of every other contender with a base."""
+    return [(other, base) for other in run.contenders if other != base]
+
+
+def table(run, pairs, with_memory=False):
+    """The lines of the Markdown table: the ratios of (contender, base) pairs, and their geometric mean
+    for each number of threads."""
+    header = (["case", "threads"] + run.contenders
+              + [f"{contender} : {base}" for contender, base in pairs])
     lines = [header, ["---"] + ["---:"] * (len(header) - 1)]
     for (case, threads), row in run.rows.items():
         lines.append([case, str(threads)]
                      + [format_cell(row.get(contender), with_memory) for contender in run.contenders]
-                     + [format_ratio(ratio(row, other, base)) for other in others])
-    for threads in sorted({key[1] for key in run.rows}) if others else []:
+                     + [format_ratio(ratio(row, *pair)) for pair in pairs])
+    for threads in sorted({key[1] for key in run.rows}) if pairs else []:
         means = []
-        for other in others:
-            ratios = [ratio(row, other, base) for key, row in run.rows.items() if key[1] == threads]
+        for pair in pairs:
+            ratios = [ratio(row, *pair) for key, row in run.rows.items() if key[1] == threads]
             ratios = [value for value in ratios if value is not None]
             means.append(format_ratio(geometric_mean(ratios) if ratios else None))
         lines.append(["geometric mean", str(threads)] + [""] * len(run.contenders) + means)
@@ -173,6 +184,8 @@ def notes(run):
         found.append("The contenders were not interleaved: the machine may have changed between them.")
     if not all(context.get("OMP_PROC_BIND") for context in run.contexts):
         found.append("Threads were not pinned (OMP_PROC_BIND was not set).")
+    for name, reason in {pair for context in run.contexts for pair in context.get("left_out", {}).items()}:
+        found.append(f"{name} is left out: {reason}.")
     samples = [samples for row in run.rows.values() for samples in row.values()]
     fewest = min((len(one.seconds) for one in samples if one.seconds), default=0)
     if fewest < LEAST_REPETITIONS:
@@ -228,7 +241,10 @@ def parse_arguments(arguments):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", nargs="+", help="what --benchmark_out wrote; several are one run")
-    parser.add_argument("--base", help="the contender that the others are compared with")
+    ratios = parser.add_mutually_exclusive_group()
+    ratios.add_argument("--base", metavar="NAME", help="the contender that the others are compared with")
+    ratios.add_argument("--speedup-of", metavar="NAME",
+                        help="instead: the contender that is compared with each of the others")
     parser.add_argument("--filter", default="^attention/", metavar="REGEX",
                         help="benchmarks to look at, by name (default: %(default)s)")
     parser.add_argument("--memory", action="store_true",
@@ -236,6 +252,17 @@ def parse_arguments(arguments):
     parser.add_argument("--table", metavar="FILE", help="write the table here")
     parser.add_argument("--plot", metavar="FILE", help="write a plot here: .png, .svg, .pdf")
     return parser.parse_args(arguments)
+
+
+def chosen_pairs(run, options):
+    for option, name, pairs in (("--base", options.base, against),
+                                ("--speedup-of", options.speedup_of, speedups)):
+        if name and name not in run.contenders:
+            raise InputError(f"{option} {name} is not in the run; there are "
+                             + ", ".join(run.contenders))
+        if name:
+            return pairs(run, name)
+    return []
 
 
 def main(arguments=None):
@@ -246,10 +273,8 @@ def main(arguments=None):
             collect(load(path), options.filter, run)
         if not run.rows:
             raise InputError(f"{', '.join(options.run)}: no benchmark matches --filter {options.filter}")
-        if options.base and options.base not in run.contenders:
-            raise InputError(f"--base {options.base} is not in the run; there are "
-                             + ", ".join(run.contenders))
-        text = "\n".join(table(run, options.base, options.memory) + [""] + notes(run)).rstrip() + "\n"
+        text = "\n".join(table(run, chosen_pairs(run, options), options.memory) + [""]
+                         + notes(run)).rstrip() + "\n"
         if options.table:
             with open(options.table, "w", encoding="utf-8") as file:
                 file.write(text)

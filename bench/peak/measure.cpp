@@ -97,6 +97,7 @@ Figure summarise(std::vector<Slice> slices, const Work& work) {
   if (!figure.disturbed) slices.erase(first_disturbed, slices.end());
   const auto median_of = [&](const auto& value) {
     std::vector<double> values;
+    values.reserve(slices.size());
     for (const Slice& slice : slices)
       values.push_back(value(slice));
     return median(std::move(values));

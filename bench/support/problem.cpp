@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <string>
 
@@ -17,6 +18,12 @@ auto view(T* data, const Shape& shape, std::int64_t heads, std::int64_t seq, std
 }
 
 } // namespace
+
+const Shape* shape_at(int index) {
+  constexpr int named = std::size(shapes);
+  if (index < 0 || index >= named + static_cast<int>(std::size(growth_shapes))) return nullptr;
+  return index < named ? &shapes[index] : &growth_shapes[index - named];
+}
 
 AttentionTensors tensors_of(const Shape& shape, const TensorData& data) {
   AttentionTensors tensors;

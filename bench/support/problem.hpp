@@ -9,6 +9,9 @@
 
 namespace simdattn::bench {
 
+/// The named shapes and then those that grow, by number; nullptr when there is none.
+const Shape* shape_at(int index);
+
 /// The data of a shape's tensors, each dense in the shape's layout.
 struct TensorData {
   const float *query, *key, *value;

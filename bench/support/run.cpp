@@ -1,23 +1,9 @@
 #include "run.hpp"
 
-#include "simdattn/implementation.hpp"
-
 #include <cstdio>
 #include <unistd.h>
 
 namespace simdattn::bench {
-
-std::vector<const char*> supported_implementations() {
-  std::vector<const char*> names;
-  for (int i = 0; i < implementation_count(); ++i) {
-    const Implementation* implementation = implementation_at(i);
-    if (implementation_supported(implementation))
-      names.push_back(implementation_name(implementation));
-  }
-  return names;
-}
-
-const char* best_implementation() { return supported_implementations().front(); }
 
 std::vector<int> thread_counts() {
 #ifdef _OPENMP

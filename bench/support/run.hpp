@@ -1,6 +1,7 @@
 #pragma once
 // From a measurement to Google Benchmark's counters.
 
+#include "implementations.hpp"
 #include "peak/measure.hpp"
 
 #include <benchmark/benchmark.h>
@@ -10,10 +11,6 @@
 
 namespace simdattn::bench {
 
-/// The implementations that this CPU runs, best first.
-std::vector<const char*> supported_implementations();
-/// The best of them: whose peak is the limit of contenders from outside.
-const char* best_implementation();
 /// How many threads to measure with: 1, and 2 where there are two processors and OpenMP.
 std::vector<int> thread_counts();
 

@@ -79,6 +79,18 @@ class CompareBenchTest(unittest.TestCase):
             "| geometric mean | 1 |  |  | 4.00 × |",
         ])
 
+    def test_a_contender_can_be_compared_with_each_of_the_others(self):
+        _, output, _ = self.run_script(self.two_cases() + repetitions("attention/a", "mkl", 1, [1000] * 7),
+                                       "--speedup-of", "avx2")
+        lines = output.splitlines()
+        self.assertTrue(lines[0].endswith("| avx2 : onednn | avx2 : mkl |"), output)
+        self.assertTrue(lines[2].endswith("| 1 ms | 2.00 × | 0.50 × |"), output)
+        self.assertTrue(lines[4].endswith("| 4.00 × | 0.50 × |"), output)
+
+    def test_who_is_left_out_is_said(self):
+        _, output, _ = self.run_script(self.two_cases(), context={**GOOD_CONTEXT, "left_out": {"mkl": "no module"}})
+        self.assertIn("mkl is left out: no module.", output)
+
     def test_aggregates_are_not_counted_as_repetitions(self):
         mean = repetition("attention/a", "avx2", 1, 1e9, run_type="aggregate")
         _, output, _ = self.run_script(repetitions("attention/a", "avx2", 1, SEVEN) + [mean])
@@ -190,7 +202,8 @@ class CompareBenchTest(unittest.TestCase):
             code, _, errors = self.run_on(path)
             self.assertEqual(code, 2)
             self.assertIn(path.name, errors)
-        for arguments, named in ((["--base", "mkl"], "mkl"), (["--filter", "nothing"], "nothing"),
+        for arguments, named in ((["--base", "mkl"], "mkl"), (["--speedup-of", "mkl"], "mkl"),
+                                 (["--filter", "nothing"], "nothing"),
                                  (["--filter", "("], "unterminated")):
             code, _, errors = self.run_script(self.two_cases(), *arguments)
             self.assertEqual(code, 2)

@@ -1,0 +1,176 @@
+"""A contender in a process of its own, which is stopped while others run: idle threads of most peers spin."""
+
+import gc
+import math
+import multiprocessing
+import os
+import resource
+import signal
+import time
+
+SLICE_SECONDS = 20e-3
+WARM_UP_SECONDS = 3e-3
+
+
+class WorkerError(Exception):
+    """The contender can't do what it was asked; the message says why."""
+
+
+class Limits:
+    """The machine's limits, sampled like a contender."""
+
+    def __init__(self, threads, library):
+        import numpy
+        from .entries import Entries
+        self.numpy, self.entries, self.threads = numpy, Entries(library), threads
+        self.name, self.version, self.buffer = "limits", "", None
+
+    def prepare(self, shape):
+        self.buffer = self.numpy.ones(shape.key_value_bytes // 4, self.numpy.float32) if shape.few_queries else None
+
+    def sample(self, seconds):
+        """FMA peak in GFLOP/s; and reading speed in GB/s, 0 where it doesn't matter."""
+        peak = self.entries.fma_gflops(self.threads, seconds)
+        return peak, 0 if self.buffer is None else self.entries.read_gigabytes(self.buffer, self.threads, seconds)
+
+
+class Contest:
+    """A contender of contenders.py, on the worker's side."""
+
+    def __init__(self, name, threads, library):
+        from . import contenders
+        self.contenders, self.contender = contenders, contenders.CONTENDERS[name](threads, library)
+        self.name, self.version = self.contender.name, self.contender.version
+        self.form, self.problem, self.calls = None, None, 0
+
+    def prepare(self, shape):
+        """Chooses the fastest form; returns its label, its output and the memory that it needs."""
+        self.form, best, errors = None, math.inf, []
+        self.problem = self.contenders.Problem(shape)  # kept: forms hold the addresses of its arrays
+        for make in self.contender.forms(self.problem):
+            try:
+                form = make()
+                seconds = self.try_out(form)
+            except Exception as error:  # whatever a peer throws at a form that it has not
+                errors.append(first_line(error))
+                continue
+            if seconds < best:
+                self.form, best = form, seconds
+        if self.form is None:
+            raise WorkerError(errors[0])
+        self.form.select()
+        self.form.call()
+        self.calls = max(1, round(SLICE_SECONDS / best))
+        return self.form.label, self.contenders.numpy.ascontiguousarray(self.form.output()), self.form.memory
+
+    @staticmethod
+    def try_out(form):
+        """Seconds of the second call; the first finds out the memory."""
+        form.select()
+        before = peak_memory(reset=True)
+        form.call()
+        if form.memory is None:
+            form.memory = max(0, peak_memory() - before - form.output().nbytes)
+        return timed(form.call, 1)
+
+    def slice(self):
+        """Seconds of one call, and whether the system took a processor from us meanwhile."""
+        gc.collect()
+        start = time.perf_counter()
+        if self.calls > 1:
+            while time.perf_counter() - start < WARM_UP_SECONDS:
+                self.form.call()
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
+        seconds = timed(self.form.call, self.calls)
+        return seconds, resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw != before
+
+
+def first_line(error):
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def timed(call, count):
+    start = time.perf_counter()
+    for _ in range(count):
+        call()
+    return (time.perf_counter() - start) / count
+
+
+def peak_memory(reset=False):
+    """The most bytes that this process has had in memory, since the last reset where the system has that."""
+    try:
+        if reset:
+            with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
+                file.write("5")
+        with open("/proc/self/status", encoding="ascii") as file:
+            return next(1024 * int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        return 0
+
+
+def limit_memory():
+    """Lets a form that needs more than half of the memory fail, before the system ends the process."""
+    half = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    resource.setrlimit(resource.RLIMIT_DATA, (half, half))
+
+
+def serve(connection, name, threads, library):
+    """Answers (method, arguments) with (True, result) or (False, message) until None comes."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+    gc.disable()
+    limit_memory()
+    try:
+        contest = Limits(threads, library) if name == "limits" else Contest(name, threads, library)
+        connection.send((True, (contest.name, contest.version)))
+    except Exception as error:
+        connection.send((False, first_line(error)))
+        return
+    while (request := connection.recv()) is not None:
+        try:
+            connection.send((True, getattr(contest, request[0])(*request[1])))
+        except Exception as error:
+            connection.send((False, first_line(error)))
+
+
+class Worker:
+    """The parent's side. Between calls the process is stopped, with all its threads."""
+
+    def __init__(self, name, threads, library):
+        spawn = multiprocessing.get_context("spawn")
+        self.name = name
+        self.connection, theirs = spawn.Pipe()
+        self.process = spawn.Process(target=serve, args=(theirs, name, threads, library), daemon=True)
+        self.process.start()
+        theirs.close()
+        try:
+            self.name, self.version = self.answer()
+        except WorkerError:
+            self.close()
+            raise
+
+    def answer(self):
+        try:
+            good, result = self.connection.recv()
+        except EOFError:
+            raise WorkerError(f"the process of {self.name} ended by itself") from None
+        self.signal(signal.SIGSTOP)
+        if not good:
+            raise WorkerError(result)
+        return result
+
+    def ask(self, method, *arguments):
+        self.signal(signal.SIGCONT)
+        try:
+            self.connection.send((method, arguments))
+        except BrokenPipeError:
+            raise WorkerError(f"the process of {self.name} has ended") from None
+        return self.answer()
+
+    def signal(self, number):
+        if self.process.is_alive():
+            os.kill(self.process.pid, number)
+
+    def close(self):
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
