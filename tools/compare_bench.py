@@ -210,9 +210,11 @@ def plot(run, path):
 
     counts = sorted({threads for _, threads in run.rows})
     cases = list(dict.fromkeys(case for case, _ in run.rows))
-    height = max(2.5, 0.22 * len(cases) * (len(run.contenders) + 1))
+    legend_columns = 3 * len(counts)
+    legend_height = 0.3 * math.ceil(len(run.contenders) / legend_columns)  # inches, like the others
+    height = 1 + legend_height + 0.11 * len(cases) * (len(run.contenders) + 1)
     figure, panels = pyplot.subplots(1, len(counts), sharey=True, squeeze=False,
-                                     figsize=(1.5 + 4.5 * len(counts), height + 1))
+                                     figsize=(1.8 + 4.5 * len(counts), height))
     reading = any(one.limited_by_reading for row in run.rows.values() for one in row.values())
     thickness = 0.85 / len(run.contenders)
     for panel, threads in zip(panels[0], counts):
@@ -228,9 +230,9 @@ def plot(run, path):
         panel.grid(axis="x", alpha=0.4)
         panel.set_axisbelow(True)
     panels[0][0].set_yticks(range(len(cases)), cases)
-    panels[0][0].invert_yaxis()
-    panels[0][-1].legend(loc="lower right")
-    figure.tight_layout()
+    panels[0][0].set_ylim(len(cases) - 0.4, -0.6)
+    figure.legend(*panels[0][0].get_legend_handles_labels(), loc="upper center", ncol=legend_columns)
+    figure.tight_layout(rect=(0, 0, 1, 1 - legend_height / height))
     try:
         figure.savefig(path, dpi=150)
     except (OSError, ValueError) as error:
