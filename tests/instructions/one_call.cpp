@@ -32,6 +32,7 @@ constexpr CountedCase cases[] = {
     {"prefill_64", 1, 1, 1, 512, 512, 64},
     {"causal_128", 1, 1, 1, 512, 512, 128, Causal::top_left},
     {"few_queries_128", 1, 8, 2, 1, 4096, 128},
+    {"fixed_cost_8", 1, 1, 1, 1, 1, 8},
     {"tiny_64", 4, 1, 1, 10, 10, 64},
     {"boolean_mask_64", 1, 1, 1, 384, 384, 64, Causal::none, MaskOf::booleans},
     {"additive_mask_64", 1, 1, 1, 384, 384, 64, Causal::none, MaskOf::numbers},
