@@ -42,9 +42,11 @@ int main(int argc, char** argv) {
   bench::add_peak_benchmarks();
 #ifdef SIMDATTN_BENCH_KERNELS
   bench::add_kernel_benchmarks();
+  bench::add_block_benchmarks();
 #endif
   bench::add_attention_benchmarks();
   bench::add_option_benchmarks();
+  bench::add_tiny_benchmarks();
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   return 0;

@@ -76,13 +76,19 @@ void sample_limits(const Work& work, double calls_seconds, Slice* slice) {
   }
 }
 
-/// One slice of the call, one of the base where there is one, and the limits after them.
+/// One slice of the call, and the limits after it. With a base: call, base, base, call, so that
+/// what sampling the limits leaves behind falls on both.
 Status take_slice(const Repeated& repeated, const Repeated& base, const Work& work, Slice* slice) {
   const long before = interruptions();
   *slice = {};
   if (Status status = repeated.time(&slice->seconds); !status.ok()) return status;
   if (work.base) {
+    double second = 0, base_second = 0;
     if (Status status = base.time(&slice->base_seconds); !status.ok()) return status;
+    if (Status status = base.time(&base_second); !status.ok()) return status;
+    if (Status status = repeated.time(&second); !status.ok()) return status;
+    slice->seconds = (slice->seconds + second) / 2;
+    slice->base_seconds = (slice->base_seconds + base_second) / 2;
   }
   slice->disturbed = interruptions() != before;
   sample_limits(work, slice->seconds * static_cast<double>(repeated.count), slice);

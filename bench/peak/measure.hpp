@@ -41,7 +41,7 @@ struct Figure {
 /// of the slice, so that both see the same clock; then, where it matters, how fast memory is read.
 /// Calls before the first slice warm up.
 ///
-/// A base runs in slices of its own, one after each of the call's: a machine that others use too
+/// A base runs in slices of its own between those of the call: a machine that others use too
 /// may change from one second to the next, and both see the same of it.
 ///
 /// Slices in which the system took a processor from one of our threads don't count, and others are

@@ -5,6 +5,7 @@
 #include "peak/measure.hpp"
 #include "shapes.hpp"
 
+#include <memory>
 #include <vector>
 
 namespace simdattn::bench {
@@ -38,7 +39,10 @@ public:
 
 private:
   Shape shape_;
-  Buffer query_, key_value_, output_; ///< keys, then values: one memory to sample the reading of
+  Buffer query_, output_;
+  /// Keys, then values: one memory to sample the reading of. Problems that differ in their queries
+  /// alone share it.
+  std::shared_ptr<const Buffer> key_value_;
   std::vector<float> expected_;
 };
 

@@ -37,8 +37,10 @@ void add_benchmark(const std::string& name, const Body& body) {
 void add_peak_benchmarks();
 #ifdef SIMDATTN_BENCH_KERNELS // a shared library hides what they call
 void add_kernel_benchmarks();
+void add_block_benchmarks();
 #endif
 void add_attention_benchmarks();
 void add_option_benchmarks();
+void add_tiny_benchmarks();
 
 } // namespace simdattn::bench
