@@ -50,6 +50,21 @@ struct XsimdIsa {
     return load(values);
   }
 
+  // `lanes` numbers of 16 bits.
+  static Vector load_bf16(const std::uint16_t* p) {
+    return xsimd::bitwise_cast<Batch>(Bits::load_unaligned(p) << 16);
+  }
+  // Without denormal floats, which the caller may have turned off.
+  static Vector load_f16(const std::uint16_t* p) {
+    const Bits bits = Bits::load_unaligned(p);
+    const Bits size = bits & Bits(0x7fff), sign = (bits ^ size) << 16, shifted = size << 13;
+    const Batch below_normal = xsimd::batch_cast<float>(size) * Batch(0x1p-24f);
+    const Bits finite = xsimd::select(size < Bits(0x0400), xsimd::bitwise_cast<Bits>(below_normal),
+                                      shifted + Bits(112 << 23));
+    return xsimd::bitwise_cast<Batch>(
+        xsimd::select(size < Bits(0x7c00), finite, shifted | Bits(0x7f800000)) | sign);
+  }
+
   // One element that a whole vector is multiplied by. Hardware that multiplies by a lane overrides
   // these.
   static constexpr int lane_group = 1;

@@ -7,7 +7,11 @@ set(simdattn_isa_avx512_flags -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -
 set(simdattn_isa_avx2_flags -mavx2 -mfma)
 set(simdattn_isa_scalar_flags "")
 set(simdattn_isa_neon_flags "")
+set(simdattn_isa_common_flags -fno-exceptions -fno-rtti -fno-lto -fno-math-errno -fno-trapping-math
+    -fvisibility-inlines-hidden)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # The kernels are vectors as they are written; GCC 12's vectoriser was seen to read past the end of V.
+  list(APPEND simdattn_isa_common_flags -fno-tree-vectorize)
   # GCC 12 warns falsely about the undefined vectors inside its own AVX-512 intrinsics.
   list(APPEND simdattn_isa_avx512_flags -Wno-uninitialized -Wno-maybe-uninitialized)
 endif()
@@ -28,8 +32,7 @@ function(simdattn_add_isa_objects target isa source)
   target_compile_features(${target} PRIVATE cxx_std_20)
   # -O2 at least in every build type, so that everything inline is inlined, and no link-time optimisation,
   # which would mix the instruction sets: see arch/README.md.
-  target_compile_options(${target} PRIVATE ${simdattn_isa_${isa}_flags} -fno-exceptions -fno-rtti -fno-lto
-                         -fno-math-errno -fno-trapping-math -fvisibility-inlines-hidden
+  target_compile_options(${target} PRIVATE ${simdattn_isa_${isa}_flags} ${simdattn_isa_common_flags}
                          $<$<NOT:$<CONFIG:Release>>:-O2>)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
                         INTERPROCEDURAL_OPTIMIZATION OFF)

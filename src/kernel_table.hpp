@@ -25,7 +25,8 @@ struct QueryRow {
   float sink;
 };
 
-enum class MaskKind : std::uint8_t { none, boolean, additive };
+/// What a mask's elements are; all but booleans are added to the scores.
+enum class MaskKind : std::uint8_t { none, boolean, f32, f16, bf16 };
 
 /// What happens to a score between the product and the softmax, in this order.
 struct ScoreSteps {
@@ -43,7 +44,10 @@ struct ScoreSteps {
   /// Whether scores stay in natural units until the softmax; otherwise they come multiplied by
   /// log2(e).
   [[gnu::always_inline]] bool natural() const {
-    return softcap != 0.0f || slopes || modifier.modify != nullptr || mask == MaskKind::additive;
+    return softcap != 0.0f || slopes || modifier.modify != nullptr || adds_mask();
+  }
+  [[gnu::always_inline]] bool adds_mask() const {
+    return mask != MaskKind::none && mask != MaskKind::boolean;
   }
 };
 

@@ -65,7 +65,17 @@ void set_visible(const Problem& problem, const Sequence& sequence, std::int64_t 
 }
 
 std::size_t element_size(MaskKind kind) {
-  return kind == MaskKind::boolean ? sizeof(bool) : sizeof(float);
+  switch (kind) {
+  case MaskKind::f32:
+    return sizeof(float);
+  case MaskKind::f16:
+  case MaskKind::bf16:
+    return sizeof(std::uint16_t);
+  case MaskKind::none:
+  case MaskKind::boolean:
+    break;
+  }
+  return sizeof(bool);
 }
 
 /// A number for each head, such as a slope; 0 where there is none.

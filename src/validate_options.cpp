@@ -12,6 +12,24 @@ namespace {
 /// Positions and windows stay this far from overflowing.
 constexpr std::int64_t largest_offset = std::int64_t{1} << 40;
 
+/// none: a mask can't be of that type.
+MaskKind mask_kind_of(DataType type) noexcept {
+  switch (type) {
+  case DataType::boolean:
+    return MaskKind::boolean;
+  case DataType::f32:
+    return MaskKind::f32;
+  case DataType::f16:
+    return MaskKind::f16;
+  case DataType::bf16:
+    return MaskKind::bf16;
+  case DataType::none:
+  case DataType::i64:
+    break;
+  }
+  return MaskKind::none;
+}
+
 Status check_window(const char* name, std::int64_t window) noexcept {
   if (window >= -1) return {};
   return Status::error(StatusCode::invalid_argument,
@@ -162,11 +180,15 @@ Status check_score_tensors(const AttentionTensors& tensors, std::int64_t mask_ro
   problem->mask = tensors.mask;
   if (tensors.mask.data != nullptr) {
     const NamedTensor mask("mask", tensors.mask);
-    const bool boolean = mask.type == DataType::boolean;
-    SIMDATTN_RETURN_IF_ERROR(check_tensor(mask, boolean ? DataType::boolean : DataType::f32));
+    problem->mask_kind = mask_kind_of(mask.type);
+    if (problem->mask_kind == MaskKind::none) {
+      return Status::error(StatusCode::invalid_argument,
+                           "mask: type is %s; it must be boolean, f32, f16 or bf16",
+                           type_name(mask.type));
+    }
+    SIMDATTN_RETURN_IF_ERROR(check_tensor(mask, mask.type));
     SIMDATTN_RETURN_IF_ERROR(check_broadcast(
         mask, {mask_batch, problem->query_heads, mask_rows, problem->key_count}, &problem->mask));
-    problem->mask_kind = boolean ? MaskKind::boolean : MaskKind::additive;
   }
   problem->alibi_slopes = tensors.alibi_slopes;
   if (tensors.alibi_slopes.data != nullptr) {

@@ -7,24 +7,6 @@ namespace {
 
 constexpr const char* axis_names[4] = {"batch", "heads", "seq", "dim"};
 
-const char* type_name(DataType type) noexcept {
-  switch (type) {
-  case DataType::none:
-    return "none";
-  case DataType::f32:
-    return "f32";
-  case DataType::f16:
-    return "f16";
-  case DataType::bf16:
-    return "bf16";
-  case DataType::boolean:
-    return "boolean";
-  case DataType::i64:
-    return "i64";
-  }
-  return "unknown";
-}
-
 std::size_t alignment_of(DataType type) noexcept {
   switch (type) {
   case DataType::f32:
@@ -72,6 +54,24 @@ bool is_empty(const NamedTensor& tensor) noexcept {
 }
 
 } // namespace
+
+const char* type_name(DataType type) noexcept {
+  switch (type) {
+  case DataType::none:
+    return "none";
+  case DataType::f32:
+    return "f32";
+  case DataType::f16:
+    return "f16";
+  case DataType::bf16:
+    return "bf16";
+  case DataType::boolean:
+    return "boolean";
+  case DataType::i64:
+    return "i64";
+  }
+  return "unknown";
+}
 
 Status check_tensor(const NamedTensor& tensor, DataType type) noexcept {
   if (tensor.type != type) {

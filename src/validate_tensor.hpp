@@ -29,6 +29,9 @@ struct NamedTensor {
         is_output(true) {}
 };
 
+/// "f32" and so on.
+const char* type_name(DataType type) noexcept;
+
 /// Checks presence, type, sizes, strides, alignment, and that every offset fits in 64 bits.
 Status check_tensor(const NamedTensor& tensor, DataType type = DataType::f32) noexcept;
 

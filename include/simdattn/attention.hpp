@@ -43,8 +43,8 @@ struct AttentionTensors {
   /// Optional, [B, Hq, Lq, Lkv], f32: the softmax itself. Costs a second pass over the keys.
   MutableTensorView weights = {};
 
-  /// Optional, [B, Hq, Lq, Lkv], each axis of that size or 1: boolean (true: attend), or f32, added
-  /// to the scores. A key is excluded by false or by exactly −inf, not by any finite number.
+  /// Optional, [B, Hq, Lq, Lkv], each axis of that size or 1: boolean (true: attend), or f32, f16
+  /// or bf16, added to the scores. A key is excluded by false or by exactly −inf, not by any finite number.
   TensorView mask = {};
   /// Optional, [B, Hkv, Lpast, D] and [B, Hkv, Lpast, Dv], both or neither: keys and values that
   /// come before key and value, without copying them together.

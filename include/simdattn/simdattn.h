@@ -70,8 +70,8 @@ typedef struct simdattn_tensors {
   simdattn_tensor lse;    /**< optional [B, Hq, Lq, 1] */
   simdattn_tensor
       weights; /**< optional [B, Hq, Lq, Lkv]; simdattn_attention_scores() writes the scores here */
-  simdattn_tensor mask;          /**< optional, bool or f32, each axis that of weights or 1 */
-  simdattn_tensor past_key;      /**< optional [B, Hkv, Lpast, D] */
+  simdattn_tensor mask;     /**< optional, bool, f32, f16 or bf16, each axis that of weights or 1 */
+  simdattn_tensor past_key; /**< optional [B, Hkv, Lpast, D] */
   simdattn_tensor past_value;    /**< optional [B, Hkv, Lpast, Dv] */
   simdattn_tensor kv_lengths;    /**< optional i64 [B] */
   simdattn_tensor query_lengths; /**< optional i64 [B] */

@@ -14,10 +14,20 @@ namespace simdattn {
 enum class DataType : std::uint8_t {
   none,    ///< nothing: of an absent tensor
   f32,     ///< float
-  f16,     ///< IEEE 754 binary16; no call takes it yet
-  bf16,    ///< the upper half of a float; no call takes it yet
+  f16,     ///< Float16; of masks alone so far
+  bf16,    ///< BFloat16; of masks alone so far
   boolean, ///< bool, one byte
   i64,     ///< std::int64_t
+};
+
+/// An IEEE 754 binary16, as its bits.
+struct Float16 {
+  std::uint16_t bits;
+};
+
+/// The upper half of a float, as its bits.
+struct BFloat16 {
+  std::uint16_t bits;
 };
 
 /// An input. `data == nullptr` means absent.
@@ -51,6 +61,16 @@ struct ViewOf<float> {
   static constexpr DataType type = DataType::f32;
 };
 template <>
+struct ViewOf<const Float16> {
+  using View = TensorView;
+  static constexpr DataType type = DataType::f16;
+};
+template <>
+struct ViewOf<const BFloat16> {
+  using View = TensorView;
+  static constexpr DataType type = DataType::bf16;
+};
+template <>
 struct ViewOf<const bool> {
   using View = TensorView;
   static constexpr DataType type = DataType::boolean;
@@ -63,7 +83,7 @@ struct ViewOf<const std::int64_t> {
 } // namespace detail
 
 /// Any strides, in elements. The element type and whether the view can be written come from the
-/// pointer: `const float*`, `const bool*` and `const std::int64_t*` give a TensorView, `float*` a
+/// pointer: `const float*`, `const bool*` and the like give a TensorView, `float*` a
 /// MutableTensorView.
 template <class T>
 typename detail::ViewOf<T>::View

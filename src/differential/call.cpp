@@ -1,6 +1,8 @@
 #include "differential/call.hpp"
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 namespace simdattn::differential {
 namespace {
@@ -12,6 +14,31 @@ StridedMemory<T> memory_of(const TensorPlan& plan) {
 
 TensorView view_of(const ListPlan& list) {
   return list ? per_batch(list->data(), static_cast<std::int64_t>(list->size())) : TensorView{};
+}
+
+// Rounded towards 0, but at least as large as the least normal number or 0.
+void narrow(float x, Float16& narrow) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const std::uint32_t sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
+  const std::uint32_t least = 113u << 23, most = (142u << 23) + 0x7fe000u;
+  const std::uint32_t kept = size < least ? 0 : (std::min(size, most) - (112u << 23)) >> 13;
+  narrow.bits = static_cast<std::uint16_t>(sign | (std::isnan(x)   ? 0x7e00u
+                                                   : std::isinf(x) ? 0x7c00u
+                                                                   : kept));
+}
+// Rounded towards 0.
+void narrow(float x, BFloat16& narrow) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  narrow.bits = static_cast<std::uint16_t>(std::isnan(x) ? 0x7fc0u : bits >> 16);
+}
+
+template <class T>
+StridedMemory<T> narrowed(const StridedMemory<float>& wide) {
+  StridedMemory<T> result(wide.size(), wide.strides());
+  for_each_index(wide.size(), [&](auto b, auto h, auto i, auto j) {
+    narrow(wide.at(b, h, i, j), result.at(b, h, i, j));
+  });
+  return result;
 }
 
 // Which keys of one row of a mask are excluded: single ones, or runs and whole rows.
@@ -46,11 +73,13 @@ Call::Call(const Case& description, Random& random)
       past_value_(memory_of<float>(case_.past_value)), slopes_(memory_of<float>(case_.slopes)),
       sinks_(memory_of<float>(case_.sinks)) {
   if (case_.mask_kind == MaskKind::boolean) boolean_mask_ = memory_of<bool>(case_.mask);
-  if (case_.mask_kind == MaskKind::additive) additive_mask_ = memory_of<float>(case_.mask);
+  if (case_.adds_mask()) additive_mask_ = memory_of<float>(case_.mask);
   fill(random);
   fill_mask(random);
   if (case_.poison == Poison::unseen) poison_unseen(random);
   if (case_.poison == Poison::anywhere) poison_anywhere(random);
+  if (case_.mask_kind == MaskKind::f16) f16_mask_ = narrowed<Float16>(additive_mask_);
+  if (case_.mask_kind == MaskKind::bf16) bf16_mask_ = narrowed<BFloat16>(additive_mask_);
 }
 
 void Call::fill(Random& random) {
@@ -100,6 +129,21 @@ AttentionOptions Call::options() noexcept {
   return options;
 }
 
+TensorView Call::mask() const noexcept {
+  switch (case_.mask_kind) {
+  case MaskKind::boolean:
+    return boolean_mask_.input();
+  case MaskKind::f16:
+    return f16_mask_.input();
+  case MaskKind::bf16:
+    return bf16_mask_.input();
+  case MaskKind::f32:
+  case MaskKind::none:
+    break;
+  }
+  return additive_mask_.input();
+}
+
 AttentionTensors Call::tensors() noexcept {
   AttentionTensors tensors;
   tensors.query = query_.input();
@@ -107,7 +151,7 @@ AttentionTensors Call::tensors() noexcept {
   tensors.value = value_.input();
   tensors.past_key = past_key_.input();
   tensors.past_value = past_value_.input();
-  tensors.mask = boolean_mask_.present() ? boolean_mask_.input() : additive_mask_.input();
+  tensors.mask = mask();
   tensors.alibi_slopes = slopes_.input();
   tensors.sinks = sinks_.input();
   tensors.query_starts = view_of(case_.query_starts);

@@ -26,12 +26,15 @@ private:
   void fill_mask(Random& random);
   void poison_unseen(Random& random);
   void poison_anywhere(Random& random);
+  TensorView mask() const noexcept;
   static void modify(void* call, const ScoreTile& tile);
 
   Case case_;
   StridedMemory<float> query_, key_, value_, past_key_, past_value_, additive_mask_, slopes_,
       sinks_;
   StridedMemory<bool> boolean_mask_;
+  StridedMemory<Float16> f16_mask_; ///< of additive_mask_, where the mask is of 16 bits; likewise:
+  StridedMemory<BFloat16> bf16_mask_;
   std::atomic<bool> misplaced_ = false;
 };
 

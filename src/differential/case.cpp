@@ -22,13 +22,18 @@ void print(std::ostream& text, const char* name, const ListPlan& plan) {
     text << ' ' << number;
 }
 
+const char* name_of(MaskKind kind) {
+  constexpr const char* names[] = {"no mask", "boolean mask", "f32 mask", "f16 mask", "bf16 mask"};
+  return names[static_cast<int>(kind)];
+}
+
 void print_tensors(std::ostream& text, const Case& c) {
   print(text, "query", c.query);
   print(text, "key", c.key);
   print(text, "value", c.value);
   print(text, "past_key", c.past_key);
   print(text, "past_value", c.past_value);
-  print(text, c.mask_kind == MaskKind::boolean ? "boolean mask" : "additive mask", c.mask);
+  print(text, name_of(c.mask_kind), c.mask);
   print(text, "alibi_slopes", c.slopes);
   print(text, "sinks", c.sinks);
   print(text, "output", c.output);

@@ -21,7 +21,7 @@ struct TensorPlan {
 /// A list of integers, one for each batch entry; absent when it has no value.
 using ListPlan = std::optional<std::vector<std::int64_t>>;
 
-enum class MaskKind { none, boolean, additive };
+enum class MaskKind { none, boolean, f32, f16, bf16 };
 
 /// Which NaN and infinities are put into the tensors.
 enum class Poison {
@@ -55,6 +55,9 @@ struct Case {
   std::optional<std::size_t> workspace_misalignment; ///< no workspace when it has no value
 
   std::int64_t heads() const noexcept { return kv_heads * group; }
+  bool adds_mask() const noexcept {
+    return mask_kind != MaskKind::none && mask_kind != MaskKind::boolean;
+  }
   bool ragged() const noexcept { return query_starts.has_value(); }
   /// The batch axis of the tensors.
   std::int64_t batch_axis() const noexcept { return ragged() ? 1 : batch; }

@@ -55,6 +55,14 @@ template <>
 inline std::int64_t untouched() noexcept {
   return std::numeric_limits<std::int64_t>::min();
 }
+template <>
+inline Float16 untouched() noexcept {
+  return {0x7e5a};
+}
+template <>
+inline BFloat16 untouched() noexcept {
+  return {0x7fda};
+}
 inline bool is_untouched(float value) noexcept {
   return std::bit_cast<std::uint32_t>(value) == 0x7fc0beefu;
 }

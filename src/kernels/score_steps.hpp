@@ -125,8 +125,12 @@ MaskEffect load_mask(const AttentionBlock& block, const Panel<Isa>& panel, const
   };
   if (block.steps.mask == MaskKind::boolean) {
     transpose_mask<Isa, Vectors, unsigned char>(block, panel, keys, survey);
-  } else {
+  } else if (block.steps.mask == MaskKind::f32) {
     transpose_mask<Isa, Vectors, float>(block, panel, keys, survey);
+  } else if (block.steps.mask == MaskKind::f16) {
+    transpose_mask<Isa, Vectors, Float16>(block, panel, keys, survey);
+  } else {
+    transpose_mask<Isa, Vectors, BFloat16>(block, panel, keys, survey);
   }
   // NaN is not less than anything, and so counts as "may exclude".
   if (!Isa::any(Isa::not_less(largest, Isa::broadcast(-FLT_MAX))) &&
@@ -191,7 +195,7 @@ void finish_scores(const AttentionBlock& block, const Panel<Isa>& panel, const K
   if (steps.slopes) add_slopes<Isa, Vectors>(rows, panel.row_count, keys, scores);
   if (steps.modifier.modify != nullptr) modify_scores<Isa, Vectors>(steps, panel, keys, scores);
   if (mask != MaskEffect::nothing) {
-    if (steps.mask == MaskKind::additive)
+    if (steps.adds_mask())
       add_mask<Isa, Vectors>(block.scratch.mask, keys.count, scores);
     else
       exclude_by_mask<Isa, Vectors>(block.scratch.mask, keys.count, scores);

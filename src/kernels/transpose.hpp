@@ -1,30 +1,12 @@
 #pragma once
 // Between rows as the caller stores them and panels with rows innermost.
 
+#include "kernels/elements.hpp"
 #include "kernels/unroll.hpp"
 
 #include <cstdint>
 
 namespace simdattn::kernels {
-
-/// Elements of the caller's rows as vectors of floats: numbers, and booleans as what they add to a
-/// score.
-template <class Isa>
-[[gnu::always_inline]] inline typename Isa::Vector load_elements(const float* p) {
-  return Isa::load(p);
-}
-template <class Isa>
-[[gnu::always_inline]] inline typename Isa::Vector load_elements(const unsigned char* p) {
-  return Isa::load_boolean(p);
-}
-template <class Isa>
-[[gnu::always_inline]] inline float load_element(const float* p) {
-  return *p;
-}
-template <class Isa>
-[[gnu::always_inline]] inline float load_element(const unsigned char* p) {
-  return *p != 0 ? 0.0f : -__builtin_inff();
-}
 
 /// panel[i][r] = row(r)[i · stride], then finish(vector), for i in [0, count) and every lane r of
 /// the panel. Lanes past row_count repeat the last row.

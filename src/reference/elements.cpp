@@ -1,5 +1,7 @@
 #include "elements.hpp"
 
+#include <bit>
+#include <cmath>
 #include <cstddef>
 
 namespace simdattn::reference {
@@ -13,11 +15,31 @@ std::int64_t offset_of(const TensorView& tensor, std::int64_t batch, std::int64_
 
 } // namespace
 
+double number(Float16 x) noexcept {
+  const int exponent = x.bits >> 10 & 31, fraction = x.bits & 1023;
+  const double size = exponent == 31  ? (fraction == 0 ? HUGE_VAL : NAN)
+                      : exponent == 0 ? std::ldexp(fraction, -24)
+                                      : std::ldexp(1024 + fraction, exponent - 25);
+  return x.bits >> 15 != 0 ? -size : size;
+}
+
+double number(BFloat16 x) noexcept {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16);
+}
+
 double element(const TensorView& tensor, std::int64_t batch, std::int64_t head, std::int64_t i,
                std::int64_t d) noexcept {
   const std::int64_t offset = offset_of(tensor, batch, head, i, d);
-  if (tensor.type == DataType::boolean) return static_cast<const bool*>(tensor.data)[offset];
-  return static_cast<const float*>(tensor.data)[offset];
+  switch (tensor.type) {
+  case DataType::boolean:
+    return static_cast<const bool*>(tensor.data)[offset];
+  case DataType::f16:
+    return number(static_cast<const Float16*>(tensor.data)[offset]);
+  case DataType::bf16:
+    return number(static_cast<const BFloat16*>(tensor.data)[offset]);
+  default:
+    return static_cast<const float*>(tensor.data)[offset];
+  }
 }
 
 double broadcast_element(const TensorView& tensor, std::int64_t batch, std::int64_t head,

@@ -18,7 +18,9 @@ struct Matrix {
   const double* row(std::int64_t index) const noexcept { return elements.data() + index * columns; }
 };
 
-/// One element of an f32 or boolean tensor; false is 0, true is 1.
+double number(Float16 x) noexcept;
+double number(BFloat16 x) noexcept;
+/// One element of a tensor of numbers or booleans; false is 0, true is 1.
 double element(const TensorView& tensor, std::int64_t batch, std::int64_t head, std::int64_t i,
                std::int64_t d) noexcept;
 /// The same, where an axis of size 1 has that element for every index.

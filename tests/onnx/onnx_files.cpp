@@ -1,6 +1,7 @@
 #include "onnx_files.hpp"
 
 #include "protobuf.hpp"
+#include "reference/elements.hpp"
 
 #include <bit>
 #include <cmath>
@@ -43,15 +44,6 @@ std::string read_file(const std::string& path) {
   return std::move(bytes).str();
 }
 
-float widened(std::uint16_t half) {
-  const int exponent = half >> 10 & 31, fraction = half & 1023;
-  const float size = exponent == 31 ? (fraction == 0 ? INFINITY : NAN)
-                     : exponent == 0
-                         ? std::ldexp(static_cast<float>(fraction), -24)
-                         : std::ldexp(static_cast<float>(1024 + fraction), exponent - 25);
-  return half >> 15 != 0 ? -size : size;
-}
-
 struct StoredType {
   DataType type;
   std::size_t bytes;
@@ -92,7 +84,7 @@ void set_elements(OnnxTensor& tensor, std::uint64_t data_type, std::string_view 
   for (std::size_t i = 0; i < count; ++i) {
     std::uint16_t half = 0;
     std::memcpy(&half, raw.data() + 2 * i, 2);
-    const float wide = widened(half);
+    const auto wide = static_cast<float>(reference::number(Float16{half}));
     std::memcpy(tensor.elements.data() + 4 * i, &wide, 4);
   }
 }

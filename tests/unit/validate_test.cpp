@@ -90,6 +90,12 @@ const BadCall bad_tensors[] = {
     {"weights_of_integers",
      [](Call& c) { c.tensors.weights.type = DataType::i64; },
      {"weights: type is i64", "f32"}},
+    {"mask_of_integers",
+     [](Call& c) {
+       static const std::int64_t number = 0;
+       c.tensors.mask = bhsd(&number, 1, 1, 1, 1);
+     },
+     {"mask: type is i64; it must be boolean, f32, f16 or bf16"}},
     {"an_unknown_type",
      [](Call& c) { c.tensors.query.type = DataType{99}; },
      {"query: type is unknown"}},
