@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 TOOLS = pathlib.Path(__file__).resolve().parents[2] / "tools"
 LIBRARY = os.environ.get("SIMDATTN_PEERS_LIBRARY", "")
@@ -18,6 +19,7 @@ import peers  # noqa: E402
 
 try:
     import numpy
+    from peer import contenders, worker
     from peer.entries import Entries, Shape
     from peer.worker import WorkerError
 except ImportError:
@@ -99,6 +101,20 @@ class MeasuringTest(unittest.TestCase):
         benchmarks = self.measure(("simdattn", [1.0], 0.02), ("other", [], 0, "no groups"))
         (entry,) = self.of(benchmarks, "other")
         self.assertEqual(entry["error_message"], "no groups")
+
+
+@unittest.skipIf(numpy is None, "numpy is not installed")
+class FormsTest(unittest.TestCase):
+    def test_the_fastest_form_is_kept_and_each_is_selected_before_its_calls(self):
+        log = []
+        times = {"slow": [0.02] * 5, "often_fast": [0.03, 0.01, 0.05, 0.05, 0.05], "long": [0.5]}
+        forms = [contenders.Form(name, call=lambda name=name: log.append((name, "call")), output=None,
+                                 select=lambda name=name: log.append((name, "select"))) for name in times]
+        with unittest.mock.patch.object(worker, "repeated", lambda call, least: times[log[-1][0]].pop(0)):
+            best, seconds = worker.Contest.fastest(forms)
+        self.assertEqual((best.label, seconds), ("often_fast", 0.01))
+        self.assertEqual(log[:6], [(name, step) for name in times for step in ("select", "call")])
+        self.assertEqual(len(log), 2 * (5 + 5 + 1))  # what takes long is tried once
 
 
 class ToolTest(unittest.TestCase):

@@ -10,6 +10,8 @@ import time
 
 SLICE_SECONDS = 20e-3
 WARM_UP_SECONDS = 3e-3
+FORM_SLICES = 5  # of half the length, for each form
+LONG_SECONDS = 0.1  # a call that takes longer shows how fast it is the first time
 
 
 class WorkerError(Exception):
@@ -45,45 +47,62 @@ class Contest:
 
     def prepare(self, shape):
         """Chooses the fastest form; returns its label, its output and the memory that it needs."""
-        self.form, best, errors = None, math.inf, []
+        self.form, forms, errors = None, [], []
         self.problem = self.contenders.Problem(shape)  # kept: forms hold the addresses of its arrays
         for make in self.contender.forms(self.problem):
             try:
                 form = make()
-                seconds = self.try_out(form)
+                self.call_first(form)
+                forms.append(form)
             except Exception as error:  # whatever a peer throws at a form that it has not
                 errors.append(first_line(error))
-                continue
-            if seconds < best:
-                self.form, best = form, seconds
-        if self.form is None:
+        if not forms:
             raise WorkerError(errors[0])
+        self.form, seconds = self.fastest(forms)
         self.form.select()
         self.form.call()
-        self.calls = max(1, round(SLICE_SECONDS / best))
+        self.calls = max(1, round(SLICE_SECONDS / seconds))
         return self.form.label, self.contenders.numpy.ascontiguousarray(self.form.output()), self.form.memory
 
     @staticmethod
-    def try_out(form):
-        """Seconds of a call: the least of a few, or of one where it is long. The very first finds out the memory."""
+    def call_first(form):
+        """The first call of a form, which finds out the memory."""
         form.select()
         before = peak_memory(reset=True)
         form.call()
         if form.memory is None:
             form.memory = max(0, peak_memory() - before - form.output().nbytes)
-        seconds = timed(form.call, 1)
-        return seconds if seconds > 5 * SLICE_SECONDS else min(timed(form.call, 1) for _ in range(5))
+
+    @staticmethod
+    def fastest(forms):
+        """The fastest form and the seconds of a call, from slices in turns."""
+        seconds = [math.inf] * len(forms)
+        for _ in range(FORM_SLICES):
+            for index, form in enumerate(forms):
+                if seconds[index] == math.inf or seconds[index] < LONG_SECONDS:
+                    form.select()
+                    form.call()
+                    seconds[index] = min(seconds[index], repeated(form.call, SLICE_SECONDS / 2))
+        best = min(range(len(forms)), key=seconds.__getitem__)
+        return forms[best], seconds[best]
 
     def slice(self):
         """Seconds of one call, and whether the system took a processor from us meanwhile."""
         gc.collect()
-        start = time.perf_counter()
         if self.calls > 1:
-            while time.perf_counter() - start < WARM_UP_SECONDS:
-                self.form.call()
+            repeated(self.form.call, WARM_UP_SECONDS)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
         seconds = timed(self.form.call, self.calls)
         return seconds, resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw != before
+
+
+def repeated(call, least):
+    """Seconds of one call, from as many as take `least` seconds."""
+    start, count, spent = time.perf_counter(), 0, 0
+    while spent < least:
+        call()
+        count, spent = count + 1, time.perf_counter() - start
+    return spent / count
 
 
 def first_line(error):
