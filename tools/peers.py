@@ -56,18 +56,28 @@ def start_workers(options, threads, results):
     from peer.worker import Worker, WorkerError
     # For the OpenMP of the processes that start now.
     os.environ.update(OMP_NUM_THREADS=str(threads), OMP_PROC_BIND="true")
-    limits, workers = Worker("limits", threads, options.library), []
-    wanted = [("simdattn", options.library)] + [(name, options.library) for name in options.peers]
-    for name, library in wanted + [("onednn", path) for path in options.onednn]:
+    wanted = [(name, options.library) for name in ("limits", "simdattn", *options.peers)]
+    started = [Worker(name, threads, library) for name, library in wanted + [("onednn", path) for path in options.onednn]]
+    workers = []
+    for worker in started:
         try:
-            workers.append(Worker(name, threads, library))
-            results.context["versions"][workers[-1].name] = workers[-1].version
+            worker.wait()
+            workers.append(worker)
+            if worker.version:
+                results.context["versions"][worker.name] = worker.version
         except WorkerError as error:
-            if name == "simdattn":
+            if worker in started[:2]:
+                close(started)  # or the exit would wait for processes that are stopped
                 raise
-            results.context["left_out"][name] = str(error)
-            print(f"peers.py: {name} is left out: {error}", file=sys.stderr)
-    return limits, workers
+            worker.close()
+            results.context["left_out"][worker.name] = str(error)
+            print(f"peers.py: {worker.name} is left out: {error}", file=sys.stderr)
+    return workers[0], workers[1:]
+
+
+def close(workers):
+    for worker in workers:
+        worker.close()
 
 
 def prepare(worker, shape, expected):
@@ -116,8 +126,7 @@ def measure(options, shapes, results):
                 print(f"threads: {threads}, shape {number}/{len(shapes)}: {shape.name}", file=sys.stderr)
                 measure_shape(shape, threads, limits, workers, options.repetitions, results)
         finally:
-            for worker in [limits, *workers]:
-                worker.close()
+            close([limits, *workers])
 
 
 def report(options):

@@ -4,6 +4,7 @@
 #include "support/problem.hpp"
 #include "support/run.hpp"
 
+#include <cstring>
 #include <map>
 
 namespace simdattn::bench {
@@ -19,9 +20,11 @@ Contender& contender_of(const std::string& name, const Shape& shape, const char*
       .first->second;
 }
 
-/// Runs a contender once, and compares its output with the library's.
-Status check(Contender& contender, BenchProblem& problem) {
+/// Runs a contender once, and compares its output with the library's, which is that of the best
+/// implementation.
+Status check(Contender& contender, const char* name, BenchProblem& problem) {
   Status status = contender.ready;
+  if (std::strcmp(name, best_implementation()) == 0) return status;
   if (status.ok()) status = contender.call();
   return status.ok() ? problem.check_output() : status;
 }
@@ -31,7 +34,7 @@ void run(benchmark::State& state, const std::string& name, const Shape& shape,
   BenchProblem& problem = problem_of(shape);
   Contender& contender = contender_of(name, shape, contender_name, threads);
   if (!contender.right) {
-    if (Status status = check(contender, problem); !status.ok())
+    if (Status status = check(contender, contender_name, problem); !status.ok())
       return state.SkipWithError(status.message());
     contender.right = true;
   }

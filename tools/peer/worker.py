@@ -162,11 +162,11 @@ class Worker:
         self.process = spawn.Process(target=serve, args=(theirs, name, threads, library), daemon=True)
         self.process.start()
         theirs.close()
-        try:
-            self.name, self.version = self.answer()
-        except WorkerError:
-            self.close()
-            raise
+        self.version = None
+
+    def wait(self):
+        """Returns once the process can be asked; an error says why it can't take part."""
+        self.name, self.version = self.answer()
 
     def answer(self):
         try:
