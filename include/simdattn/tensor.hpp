@@ -22,12 +22,12 @@ enum class DataType : std::uint8_t {
 
 /// An IEEE 754 binary16, as its bits.
 struct Float16 {
-  std::uint16_t bits;
+  std::uint16_t bits; ///< sign, 5 of exponent, 10 of fraction
 };
 
 /// The upper half of a float, as its bits.
 struct BFloat16 {
-  std::uint16_t bits;
+  std::uint16_t bits; ///< sign, 8 of exponent, 7 of fraction
 };
 
 /// An input. `data == nullptr` means absent.
