@@ -12,26 +12,37 @@
 
 namespace simdattn::kernels {
 
-/// score = change(v, j, score) for every vector of a panel's scores.
+/// score = change(v, j, score) for every vector of a panel's scores, and tile_max their new maxima.
 template <class Isa, int Vectors, class Change>
-[[gnu::always_inline]] inline void change_scores(float* scores, int keys, Change&& change) {
+[[gnu::always_inline]] inline void change_scores(const KernelScratch& scratch, int keys,
+                                                 Change&& change) {
+  using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
+  Vector largest[Vectors];
+  unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
+    largest[v] = Isa::broadcast(-__builtin_inff());
+  });
   for (int j = 0; j < keys; ++j) {
     unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
-      float* score = scores + j * width + v * lanes;
-      Isa::store(score, change(v, j, Isa::load(score)));
+      float* score = scratch.scores + j * width + v * lanes;
+      const Vector changed = change(v, j, Isa::load(score));
+      Isa::store(score, changed);
+      largest[v] = Isa::max(largest[v], changed);
     });
   }
+  unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
+    Isa::store(scratch.tile_max + v * lanes, largest[v]);
+  });
 }
 
 /// score = softcap · tanh(score / softcap), with tanh x = −e / (e + 2) and e = exp(−2x) − 1 for x ≥
 /// 0, which loses nothing near 0.
 template <class Isa, int Vectors>
-void cap_scores(float* scores, int keys, float softcap) {
+void cap_scores(const KernelScratch& scratch, int keys, float softcap) {
   const auto cap = Isa::broadcast(softcap), factor = Isa::broadcast(-2.0f * log2_e / softcap);
   const auto zero = Isa::broadcast(0.0f), two = Isa::broadcast(2.0f);
   change_scores<Isa, Vectors>(
-      scores, keys, [&](auto, int, auto score) __attribute__((always_inline)) {
+      scratch, keys, [&](auto, int, auto score) __attribute__((always_inline)) {
         const auto size = Isa::max(Isa::sub(zero, score), score);
         const auto e = expm1_base2<Isa>(Isa::mul(size, factor));
         const auto capped = Isa::div(Isa::mul(cap, e), Isa::add(e, two)); // negative
@@ -41,7 +52,8 @@ void cap_scores(float* scores, int keys, float softcap) {
 
 /// score += slope · (key − position). Distances are whole numbers, exact as floats below 2^24.
 template <class Isa, int Vectors>
-void add_slopes(const QueryRow* rows, int row_count, const KeyBlock& keys, float* scores) {
+void add_slopes(const QueryRow* rows, int row_count, const KeyBlock& keys,
+                const KernelScratch& scratch) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   alignas(64) float slope[width], position[width];
   for (int lane = 0; lane < width; ++lane) {
@@ -50,7 +62,7 @@ void add_slopes(const QueryRow* rows, int row_count, const KeyBlock& keys, float
     position[lane] = static_cast<float>(row.position - keys.first);
   }
   change_scores<Isa, Vectors>(
-      scores, keys.count, [&](auto v, int j, auto score) __attribute__((always_inline)) {
+      scratch, keys.count, [&](auto v, int j, auto score) __attribute__((always_inline)) {
         const auto distance =
             Isa::sub(Isa::broadcast(static_cast<float>(j)), Isa::load(position + v * lanes));
         return Isa::fma(Isa::load(slope + v * lanes), distance, score);
@@ -80,19 +92,44 @@ void modify_scores(const ScoreSteps& steps, const Panel<Isa>& panel, const KeyBl
 /// What a mask does to a panel and a run of keys, so that most of it can be left out.
 enum class MaskEffect {
   nothing, ///< adds 0 everywhere
-  adds,    ///< excludes no key
+  adds,    ///< excludes no key: its squares are below FLT_MAX
   may_exclude,
   excludes_every, ///< from every row
 };
 
-/// Writes the mask of a panel to scratch, rows innermost, each vector passed through `survey`.
-template <class Isa, int Vectors, class T, class Survey>
-void transpose_mask(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
-                    Survey survey) {
+/// What a mask's vectors have in common. By value through the loops, so that it stays in registers.
+template <class Isa>
+struct MaskSurvey {
+  using Vector = typename Isa::Vector;
+  Vector largest = Isa::broadcast(-__builtin_inff()), squares = Isa::broadcast(0.0f);
+
+  [[gnu::always_inline]] Vector operator()(Vector values) {
+    largest = Isa::max(largest, values);
+    squares = Isa::fma(values, values, squares);
+    return values;
+  }
+
+  MaskEffect effect() const {
+    // NaN is not less than anything, and so counts as "may exclude".
+    if (!Isa::any(Isa::not_less(largest, Isa::broadcast(-FLT_MAX))) &&
+        !Isa::any(Isa::is_nan(squares))) {
+      return MaskEffect::excludes_every;
+    }
+    if (!Isa::any(Isa::not_less(squares, Isa::broadcast(FLT_MIN)))) return MaskEffect::nothing;
+    return Isa::any(Isa::not_less(squares, Isa::broadcast(FLT_MAX))) ? MaskEffect::may_exclude
+                                                                     : MaskEffect::adds;
+  }
+};
+
+/// Writes the mask of a panel, of elements T, to scratch, rows innermost.
+template <class Isa, int Vectors, class T>
+MaskEffect transpose_mask(const AttentionBlock& block, const Panel<Isa>& panel,
+                          const KeyBlock& keys) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   const QueryRow* rows = block.rows + panel.first_row;
   const std::int64_t stride = block.steps.mask_stride;
   float* mask = block.scratch.mask;
+  MaskSurvey<Isa> survey;
   const auto row_at = [&](int r) {
     return static_cast<const T*>(rows[r].mask) + keys.first * stride;
   };
@@ -100,6 +137,7 @@ void transpose_mask(const AttentionBlock& block, const Panel<Isa>& panel, const 
   while (distinct_rows < panel.row_count && rows[distinct_rows].mask == rows[0].mask)
     ++distinct_rows;
   const int distinct_keys = stride == 0 ? 1 : keys.count;
+  constexpr int ahead = 256 / sizeof(T); // too many rows for the hardware's prefetchers
   if (distinct_rows == panel.row_count) {
     for (int j = 0; j < distinct_keys; ++j) {
       const auto values = survey(Isa::broadcast(load_element<Isa>(row_at(0) + j * stride)));
@@ -107,49 +145,50 @@ void transpose_mask(const AttentionBlock& block, const Panel<Isa>& panel, const 
         Isa::store(mask + j * width + v, values);
     }
   } else {
-    load_transposed<Isa, Vectors, T>(row_at, panel.row_count, stride, distinct_keys, survey, mask);
+    survey = load_transposed<Isa, Vectors, T, ahead>(row_at, panel.row_count, stride, distinct_keys,
+                                                     survey, mask);
   }
   for (int i = distinct_keys * width; i < keys.count * width; i += lanes)
     Isa::store(mask + i, Isa::load(mask + i - width));
+  return survey.effect();
 }
 
 /// Brings the mask of a panel into scratch as what it adds to each score, and says what it does.
 template <class Isa, int Vectors>
 MaskEffect load_mask(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys) {
-  if (block.steps.mask == MaskKind::none) return MaskEffect::nothing;
-  auto largest = Isa::broadcast(-__builtin_inff()), squares = Isa::broadcast(0.0f);
-  const auto survey = [&](auto values) __attribute__((always_inline)) {
-    largest = Isa::max(largest, values);
-    squares = Isa::fma(values, values, squares);
-    return values;
-  };
-  if (block.steps.mask == MaskKind::boolean) {
-    transpose_mask<Isa, Vectors, unsigned char>(block, panel, keys, survey);
-  } else if (block.steps.mask == MaskKind::f32) {
-    transpose_mask<Isa, Vectors, float>(block, panel, keys, survey);
-  } else if (block.steps.mask == MaskKind::f16) {
-    transpose_mask<Isa, Vectors, Float16>(block, panel, keys, survey);
-  } else {
-    transpose_mask<Isa, Vectors, BFloat16>(block, panel, keys, survey);
+  switch (block.steps.mask) {
+  case MaskKind::boolean:
+    return transpose_mask<Isa, Vectors, unsigned char>(block, panel, keys);
+  case MaskKind::f32:
+    return transpose_mask<Isa, Vectors, float>(block, panel, keys);
+  case MaskKind::f16:
+    return transpose_mask<Isa, Vectors, Float16>(block, panel, keys);
+  case MaskKind::bf16:
+    return transpose_mask<Isa, Vectors, BFloat16>(block, panel, keys);
+  case MaskKind::none:
+    break;
   }
-  // NaN is not less than anything, and so counts as "may exclude".
-  if (!Isa::any(Isa::not_less(largest, Isa::broadcast(-FLT_MAX))) &&
-      !Isa::any(Isa::is_nan(squares))) {
-    return MaskEffect::excludes_every;
-  }
-  if (!Isa::any(Isa::not_less(squares, Isa::broadcast(FLT_MIN)))) return MaskEffect::nothing;
-  return Isa::any(Isa::not_less(squares, Isa::broadcast(FLT_MAX))) ? MaskEffect::may_exclude
-                                                                   : MaskEffect::adds;
+  return MaskEffect::nothing;
+}
+
+/// score += mask, where the mask is too small to take a finite score below −FLT_MAX.
+template <class Isa, int Vectors>
+void add_small_mask(const KernelScratch& scratch, int keys) {
+  constexpr int lanes = Isa::lanes, width = Vectors * lanes;
+  change_scores<Isa, Vectors>(
+      scratch, keys, [&](auto v, int j, auto score) __attribute__((always_inline)) {
+        return Isa::add(score, Isa::load(scratch.mask + j * width + v * lanes));
+      });
 }
 
 /// score += mask. The sum of finite numbers stays finite, and −inf excludes whatever the score was.
 template <class Isa, int Vectors>
-void add_mask(const float* mask, int keys, float* scores) {
+void add_mask(const KernelScratch& scratch, int keys) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   const auto lowest = Isa::broadcast(-FLT_MAX);
   change_scores<Isa, Vectors>(
-      scores, keys, [&](auto v, int j, auto score) __attribute__((always_inline)) {
-        const auto added = Isa::load(mask + j * width + v * lanes);
+      scratch, keys, [&](auto v, int j, auto score) __attribute__((always_inline)) {
+        const auto added = Isa::load(scratch.mask + j * width + v * lanes);
         const auto sum = Isa::max(lowest, Isa::add(score, added));
         const auto absent = Isa::either(Isa::less(added, lowest), Isa::less(score, lowest));
         return Isa::select(absent, Isa::broadcast(-__builtin_inff()), sum);
@@ -158,11 +197,11 @@ void add_mask(const float* mask, int keys, float* scores) {
 
 /// score = −inf where the mask is −inf.
 template <class Isa, int Vectors>
-void exclude_by_mask(const float* mask, int keys, float* scores) {
+void exclude_by_mask(const KernelScratch& scratch, int keys) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   change_scores<Isa, Vectors>(
-      scores, keys, [&](auto v, int j, auto score) __attribute__((always_inline)) {
-        const auto added = Isa::load(mask + j * width + v * lanes);
+      scratch, keys, [&](auto v, int j, auto score) __attribute__((always_inline)) {
+        const auto added = Isa::load(scratch.mask + j * width + v * lanes);
         return Isa::select(Isa::less(added, Isa::broadcast(-FLT_MAX)), added, score);
       });
 }
@@ -188,24 +227,31 @@ void finish_scores(const AttentionBlock& block, const Panel<Isa>& panel, const K
                    MaskEffect mask, bool in_part, ScoreStage stage = ScoreStage::masked) {
   const ScoreSteps& steps = block.steps;
   const QueryRow* rows = block.rows + panel.first_row;
-  float* scores = block.scratch.scores;
+  const KernelScratch& scratch = block.scratch;
+  bool know_max = true;
   if (stage == ScoreStage::raw) return;
-  if (steps.softcap != 0.0f) cap_scores<Isa, Vectors>(scores, keys.count, steps.softcap);
+  if (steps.softcap != 0.0f) cap_scores<Isa, Vectors>(scratch, keys.count, steps.softcap);
   if (stage == ScoreStage::capped) return;
-  if (steps.slopes) add_slopes<Isa, Vectors>(rows, panel.row_count, keys, scores);
-  if (steps.modifier.modify != nullptr) modify_scores<Isa, Vectors>(steps, panel, keys, scores);
+  if (steps.slopes) add_slopes<Isa, Vectors>(rows, panel.row_count, keys, scratch);
+  if (steps.modifier.modify != nullptr) {
+    modify_scores<Isa, Vectors>(steps, panel, keys, scratch.scores);
+    know_max = false;
+  }
   if (mask != MaskEffect::nothing) {
-    if (steps.adds_mask())
-      add_mask<Isa, Vectors>(block.scratch.mask, keys.count, scores);
+    if (!steps.adds_mask())
+      exclude_by_mask<Isa, Vectors>(scratch, keys.count);
+    else if (mask == MaskEffect::adds)
+      add_small_mask<Isa, Vectors>(scratch, keys.count);
     else
-      exclude_by_mask<Isa, Vectors>(block.scratch.mask, keys.count, scores);
+      add_mask<Isa, Vectors>(scratch, keys.count);
+    know_max = true;
   }
   if (in_part) {
     const LaneLimits<Isa, Vectors> limits(rows, panel.row_count, keys.first, keys.count);
-    hide_scores<Isa, Vectors>(limits, panel, keys.first, keys.count, scores);
+    hide_scores<Isa, Vectors>(limits, panel, keys.first, keys.count, scratch.scores);
+    know_max = false;
   }
-  const bool changed = steps.natural() || mask != MaskEffect::nothing || in_part;
-  if (changed) find_max<Isa, Vectors>(scores, keys.count, block.scratch.tile_max);
+  if (!know_max) find_max<Isa, Vectors>(scratch.scores, keys.count, scratch.tile_max);
 }
 
 } // namespace simdattn::kernels

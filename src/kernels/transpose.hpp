@@ -9,10 +9,11 @@
 namespace simdattn::kernels {
 
 /// panel[i][r] = row(r)[i · stride], then finish(vector), for i in [0, count) and every lane r of
-/// the panel. Lanes past row_count repeat the last row.
-template <class Isa, int Vectors, class T, class RowAt, class Finish>
-void load_transposed(RowAt row_at, int row_count, std::int64_t stride, int count, Finish finish,
-                     float* panel) {
+/// the panel. Lanes past row_count repeat the last row. Asks for what comes `Ahead` elements later,
+/// unless that is 0. Returns finish with what it has gathered.
+template <class Isa, int Vectors, class T, int Ahead = 0, class RowAt, class Finish>
+Finish load_transposed(RowAt row_at, int row_count, std::int64_t stride, int count, Finish finish,
+                       float* panel) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   for (int lane = 0; lane < width; lane += lanes) {
@@ -24,6 +25,7 @@ void load_transposed(RowAt row_at, int row_count, std::int64_t stride, int count
       for (; i + lanes <= count; i += lanes) {
         Vector square[lanes];
         unroll<lanes>([&](auto r) __attribute__((always_inline)) {
+          if constexpr (Ahead > 0) __builtin_prefetch(rows[r] + i + Ahead);
           square[r] = load_elements<Isa>(rows[r] + i);
         });
         Isa::transpose(square);
@@ -39,6 +41,7 @@ void load_transposed(RowAt row_at, int row_count, std::int64_t stride, int count
       Isa::store(target, finish(Isa::load(target)));
     }
   }
+  return finish;
 }
 
 /// row(r)[i · stride] = panel[i][r] · factor[r] for i in [0, count) and the lanes r below
