@@ -5,7 +5,8 @@
 set(simdattn_isa_avx512_flags -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mavx2
     -mprefer-vector-width=512)
 set(simdattn_isa_avx2_flags -mavx2 -mfma)
-set(simdattn_isa_scalar_flags "")
+# A product and a sum stay two roundings on processors with FMA too, so that every path gives the same bits.
+set(simdattn_isa_scalar_flags -ffp-contract=off)
 set(simdattn_isa_neon_flags "")
 set(simdattn_isa_common_flags -fno-exceptions -fno-rtti -fno-lto -fno-math-errno -fno-trapping-math
     -fvisibility-inlines-hidden)
@@ -14,6 +15,16 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND simdattn_isa_common_flags -fno-tree-vectorize)
   # GCC 12 warns falsely about the undefined vectors inside its own AVX-512 intrinsics.
   list(APPEND simdattn_isa_avx512_flags -Wno-uninitialized -Wno-maybe-uninitialized)
+endif()
+
+# All of UBSan, and ASan's guards around local variables, made GCC 12 take a quarter of an hour and gigabytes for a unit.
+set(simdattn_isa_sanitizer_flags "")
+if(SIMDATTN_SANITIZE MATCHES undefined)
+  list(APPEND simdattn_isa_sanitizer_flags -O1 -fno-sanitize=undefined
+       -fsanitize=signed-integer-overflow,shift,integer-divide-by-zero,float-cast-overflow)
+endif()
+if(SIMDATTN_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND simdattn_isa_sanitizer_flags "SHELL:--param asan-stack=0")
 endif()
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
@@ -33,7 +44,7 @@ function(simdattn_add_isa_objects target isa source)
   # -O2 at least in every build type, so that everything inline is inlined, and no link-time optimisation,
   # which would mix the instruction sets: see arch/README.md.
   target_compile_options(${target} PRIVATE ${simdattn_isa_${isa}_flags} ${simdattn_isa_common_flags}
-                         $<$<NOT:$<CONFIG:Release>>:-O2>)
+                         $<$<NOT:$<CONFIG:Release>>:-O2> ${simdattn_isa_sanitizer_flags})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
                         INTERPROCEDURAL_OPTIMIZATION OFF)
 endfunction()

@@ -23,10 +23,10 @@ const simdattn_implementation* to_c(const Implementation* implementation) noexce
 }
 
 simdattn_status to_c(const Status& status) noexcept {
-  simdattn_status result;
+  simdattn_status result = {};
   static_assert(sizeof result.message == Status::message_capacity);
   result.code = static_cast<std::int32_t>(status.code());
-  std::memcpy(result.message, status.message(), sizeof result.message);
+  std::memcpy(result.message, status.message(), std::strlen(status.message()) + 1);
   return result;
 }
 

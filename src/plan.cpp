@@ -23,6 +23,9 @@ constexpr std::int64_t most_partial_blocks = 4;
 /// With so many units for each worker, chunks need not be tasks.
 constexpr std::int64_t enough_units = 4;
 
+/// Keys and values of one head that are read from memory rather than from a cache of one core.
+constexpr std::int64_t streamed_bytes = 1 << 20;
+
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
@@ -124,8 +127,11 @@ Chunks cut_keys(const Problem& problem, const TileSizes& tiles, std::int64_t pac
   return {static_cast<int>(std::max<std::int64_t>((key_count + keys - 1) / keys, 1)), keys};
 }
 
-bool few_rows(const Problem& problem, const TileSizes& tiles, std::int64_t packed_rows) noexcept {
-  return problem.key.data != nullptr && problem.value_dim > 0 && packed_rows <= tiles.few_rows;
+bool few_rows(const Problem& problem, const TileSizes& tiles, std::int64_t packed_rows,
+              std::int64_t key_count) noexcept {
+  if (problem.key.data == nullptr || problem.value_dim == 0) return false; // not the fused call
+  const std::int64_t bytes = key_count * (problem.dim + problem.value_dim) * std::int64_t{4};
+  return packed_rows <= (bytes > streamed_bytes ? tiles.streamed_rows : tiles.few_rows);
 }
 
 Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes& caches,

@@ -203,7 +203,7 @@ Task::Task(const Problem& problem, const Plan& plan, const TileSizes& tiles, std
   block.value_dim = problem.value_dim;
   block.scale = problem.scale;
   block.key_block = plan.key_block;
-  block.by_rows = few_rows(problem, tiles, packed_rows);
+  block.by_rows = few_rows(problem, tiles, packed_rows, sequence.key_count);
   block.steps = make_steps(problem, index, kv_head, first_row);
   block.stage = problem.stage;
   block.scratch = make_scratch(plan.layout, scratch);

@@ -18,7 +18,8 @@ struct Neon : XsimdIsa<xsimd::neon64> {
                                    .row_block = 48,
                                    .key_block = 256,
                                    .key_block_large_dim = 128,
-                                   .few_rows = 2};
+                                   .few_rows = 2,
+                                   .streamed_rows = 2};
   // Scores: 18 sums, 3 vectors of rows and 6 of keys. Output: 24 sums, 3 vectors of rows and 2 of
   // values.
   static constexpr int score_keys(int vectors) { return vectors == 3 ? 6 : 8; }
@@ -62,6 +63,13 @@ struct Neon : XsimdIsa<xsimd::neon64> {
   static Vector scale_by_exponent(Vector x, Vector exponent) {
     const int32x4_t bits = vshlq_n_s32(vreinterpretq_s32_f32(exponent.data), 23);
     return vmulq_f32(x.data, vreinterpretq_f32_s32(bits));
+  }
+
+  static Vector load_bf16(const std::uint16_t* p) {
+    return vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(p), 16));
+  }
+  static Vector load_f16(const std::uint16_t* p) {
+    return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p)));
   }
 
   static Vector load_boolean(const unsigned char* p) {

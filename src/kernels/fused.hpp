@@ -52,7 +52,8 @@ void make_scores(const AttentionBlock& block, const Panel<Isa>& panel, const Key
                              block.scratch.scores, block.scratch.tile_max);
     }
   }
-  panel_scores<Isa, Vectors>(panel_of(block.scratch.query, panel, block.dim), block.dim, keys,
+  panel_scores<Isa, Vectors>(panel_of(block.scratch.query, panel, block.dim), block.dim,
+                             block.value_dim, keys, block.row_count <= Isa::tiles.panel_rows,
                              block.scratch.scores, block.scratch.tile_max);
 }
 

@@ -54,14 +54,34 @@ void load_queries(const AttentionBlock& block, const Panel<Isa>& panel, float sc
       panel_of(block.scratch.query, panel, block.dim));
 }
 
-/// scores = K · query for every key of the block, and their maximum in each row.
+/// Asks for a row that lies `ahead` bytes behind `row`; Locality as of the builtin.
+template <int Locality>
+[[gnu::always_inline]] inline void ask_for(const float* row, int elements, std::int64_t ahead = 0) {
+  const char* first = reinterpret_cast<const char*>(row) + ahead;
+  for (int byte = 0; byte < elements * 4; byte += 64)
+    __builtin_prefetch(first + byte, 0, Locality);
+}
+
+/// Asks for the keys that come two tiles after keys [k, k + count), and for the values of these.
+template <class Isa>
+[[gnu::always_inline]] inline void ask_for_tile(const KeyBlock& keys, int k, int count, int dim,
+                                                int value_dim) {
+  for (int j = k; j < k + count; ++j) {
+    ask_for<3>(keys.key + (j + 2 * count) * keys.key_stride, dim);
+    if (keys.value != nullptr) ask_for<2>(keys.value + j * keys.value_stride, value_dim);
+  }
+}
+
+/// scores = K · query for every key of the block, and their maximum in each row. Where one panel
+/// `alone` reads the block it comes from memory, and is asked for in two plain sequences.
 template <class Isa, int Vectors>
-void panel_scores(const float* query, int dim, const KeyBlock& keys, float* scores,
-                  float* tile_max) {
+void panel_scores(const float* query, int dim, int value_dim, const KeyBlock& keys, bool alone,
+                  float* scores, float* tile_max) {
   constexpr int width = Vectors * Isa::lanes;
   for (int lane = 0; lane < width; ++lane)
     tile_max[lane] = -__builtin_inff();
   for_tiles<Isa::score_keys(Vectors)>(keys.count, [&](auto tile, int k) {
+    if (alone) ask_for_tile<Isa>(keys, k, tile, dim, value_dim);
     score_tile<Isa, Vectors, tile>(query, dim, keys.key + k * keys.key_stride, keys.key_stride,
                                    scores + k * width, tile_max);
   });

@@ -74,7 +74,7 @@ template <class Isa, int Rows>
   });
 }
 
-/// How far ahead of the key in use keys and values are asked for, in keys' worth of bytes.
+/// How far ahead of the key in use keys are asked for.
 inline constexpr std::int64_t prefetch_bytes = 4096;
 
 /// panel_scores for a few rows: the same scores and maxima. Values of the block are asked for on
@@ -85,16 +85,11 @@ template <class Isa>
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes;
   Vector largest = Isa::broadcast(-__builtin_inff());
-  const int key_bytes = dim * 4, value_bytes = value_dim * 4;
   for (int j = 0; j < keys.count; ++j) {
     const float* key = keys.key + j * keys.key_stride;
     const float* value = keys.value == nullptr ? nullptr : keys.value + j * keys.value_stride;
-    for (int byte = 0; byte < key_bytes; byte += 64) {
-      __builtin_prefetch(reinterpret_cast<const char*>(key) + prefetch_bytes + byte);
-    }
-    for (int byte = 0; value != nullptr && byte < value_bytes; byte += 64) {
-      __builtin_prefetch(reinterpret_cast<const char*>(value) + byte, 0, 2);
-    }
+    ask_for<3>(key, dim, prefetch_bytes);
+    if (value != nullptr) ask_for<2>(value, value_dim);
     alignas(64) float products[lanes];
     for_tiles<4>(
         row_count, [&](auto rows, int r) __attribute__((always_inline)) {
