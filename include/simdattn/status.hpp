@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 namespace simdattn {
 
@@ -28,12 +27,6 @@ public:
 
   /// Success, with an empty message.
   Status() noexcept { message_[0] = '\0'; }
-  Status(const Status& other) noexcept { *this = other; }
-  Status& operator=(const Status& other) noexcept {
-    code_ = other.code_;
-    std::memcpy(message_, other.message_, other.ok() ? 1 : message_capacity);
-    return *this;
-  }
   /// An error with a printf-formatted message.
   SIMDATTN_API static Status error(StatusCode code, const char* format, ...) noexcept
 #if defined(__GNUC__) || defined(__clang__)
