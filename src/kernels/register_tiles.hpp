@@ -79,7 +79,7 @@ template <class Isa, int Vectors, int Dims>
     unroll<Vectors>([&](auto v)
                         __attribute__((always_inline)) { sum[i][v] = Isa::broadcast(0.0f); });
   });
-  const auto add_key = [&] __attribute__((always_inline)) {
+  const auto add_key = [&]() __attribute__((always_inline)) {
     Vector rows[Vectors];
     unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
       rows[v] = Isa::kept(Isa::load(weights + v * lanes));
