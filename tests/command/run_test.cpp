@@ -116,12 +116,16 @@ TEST_P(Run, OverwritesAnOutputFileAsAWhole) {
 // all-MiniLM-L6-v2: the model's own query, key and value give its own probabilities and context.
 class RealModel : public EachImplementation {
 protected:
-  void check_layer(const std::string& layer) {
-    const std::string from = std::string(SIMDATTN_SHARED_DATA) + "/minilm/paragraph_" + layer + "_";
+  // `text` is paragraph or sentences; `mask` says which of its masks, or is empty.
+  void check_layer(const std::string& text, const std::string& layer,
+                   const std::string& mask = "") {
+    const std::string folder = std::string(SIMDATTN_SHARED_DATA) + "/minilm/";
+    const std::string from = folder + text + "_" + layer + "_";
+    const std::string option = mask.empty() ? "" : " --mask " + folder + text + "_" + mask + ".npy";
     if (!std::filesystem::exists(from + "query.npy")) GTEST_SKIP() << "no " << from << "query.npy";
     const Finished finished =
         run("--query " + from + "query.npy --key " + from + "key.npy --value " + from +
-            "value.npy --output o.npy --weights w.npy --lse l.npy --verify");
+            "value.npy --output o.npy --weights w.npy --lse l.npy --verify" + option);
     ASSERT_EQ(finished.exit_code, 0) << finished.out << finished.err;
     expect_near(read_npy(path("o.npy")), read_npy(from + "context.npy"));
     expect_near(read_npy(path("w.npy")), read_npy(from + "probs.npy"));
@@ -139,8 +143,10 @@ private:
 INSTANTIATE_TEST_SUITE_P(, RealModel, testing::ValuesIn(implementation_names()),
                          [](const auto& each) { return each.param; });
 
-TEST_P(RealModel, Layer0) { check_layer("layer0"); }
-TEST_P(RealModel, Layer5) { check_layer("layer5"); }
+TEST_P(RealModel, Layer0) { check_layer("paragraph", "layer0"); }
+TEST_P(RealModel, Layer5) { check_layer("paragraph", "layer5"); }
+TEST_P(RealModel, PaddedByAnAdditiveMask) { check_layer("sentences", "layer0", "mask"); }
+TEST_P(RealModel, PaddedByABoolMask) { check_layer("sentences", "layer5", "attend"); }
 
 } // namespace
 } // namespace simdattn::test
