@@ -72,14 +72,14 @@ Call::Call(const Case& description, Random& random)
       value_(memory_of<float>(case_.value)), past_key_(memory_of<float>(case_.past_key)),
       past_value_(memory_of<float>(case_.past_value)), slopes_(memory_of<float>(case_.slopes)),
       sinks_(memory_of<float>(case_.sinks)) {
-  if (case_.mask_kind == MaskKind::boolean) boolean_mask_ = memory_of<bool>(case_.mask);
+  if (case_.mask_type == DataType::boolean) boolean_mask_ = memory_of<bool>(case_.mask);
   if (case_.adds_mask()) additive_mask_ = memory_of<float>(case_.mask);
   fill(random);
   fill_mask(random);
   if (case_.poison == Poison::unseen) poison_unseen(random);
   if (case_.poison == Poison::anywhere) poison_anywhere(random);
-  if (case_.mask_kind == MaskKind::f16) f16_mask_ = narrowed<Float16>(additive_mask_);
-  if (case_.mask_kind == MaskKind::bf16) bf16_mask_ = narrowed<BFloat16>(additive_mask_);
+  if (case_.mask_type == DataType::f16) f16_mask_ = narrowed<Float16>(additive_mask_);
+  if (case_.mask_type == DataType::bf16) bf16_mask_ = narrowed<BFloat16>(additive_mask_);
 }
 
 void Call::fill(Random& random) {
@@ -130,18 +130,16 @@ AttentionOptions Call::options() noexcept {
 }
 
 TensorView Call::mask() const noexcept {
-  switch (case_.mask_kind) {
-  case MaskKind::boolean:
+  switch (case_.mask_type) {
+  case DataType::boolean:
     return boolean_mask_.input();
-  case MaskKind::f16:
+  case DataType::f16:
     return f16_mask_.input();
-  case MaskKind::bf16:
+  case DataType::bf16:
     return bf16_mask_.input();
-  case MaskKind::f32:
-  case MaskKind::none:
-    break;
+  default:
+    return additive_mask_.input();
   }
-  return additive_mask_.input();
 }
 
 AttentionTensors Call::tensors() noexcept {

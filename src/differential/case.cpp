@@ -22,9 +22,9 @@ void print(std::ostream& text, const char* name, const ListPlan& plan) {
     text << ' ' << number;
 }
 
-const char* name_of(MaskKind kind) {
-  constexpr const char* names[] = {"no mask", "boolean mask", "f32 mask", "f16 mask", "bf16 mask"};
-  return names[static_cast<int>(kind)];
+const char* name_of_mask(DataType type) {
+  constexpr const char* names[] = {"no mask", "f32 mask", "f16 mask", "bf16 mask", "boolean mask"};
+  return names[static_cast<int>(type)];
 }
 
 void print_tensors(std::ostream& text, const Case& c) {
@@ -33,7 +33,7 @@ void print_tensors(std::ostream& text, const Case& c) {
   print(text, "value", c.value);
   print(text, "past_key", c.past_key);
   print(text, "past_value", c.past_value);
-  print(text, name_of(c.mask_kind), c.mask);
+  print(text, name_of_mask(c.mask_type), c.mask);
   print(text, "alibi_slopes", c.slopes);
   print(text, "sinks", c.sinks);
   print(text, "output", c.output);

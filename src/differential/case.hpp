@@ -21,8 +21,6 @@ struct TensorPlan {
 /// A list of integers, one for each batch entry; absent when it has no value.
 using ListPlan = std::optional<std::vector<std::int64_t>>;
 
-enum class MaskKind { none, boolean, f32, f16, bf16 };
-
 /// Which NaN and infinities are put into the tensors.
 enum class Poison {
   none,
@@ -42,8 +40,8 @@ struct Case {
 
   AttentionOptions options; ///< but for the modifier
   bool modified = false;
-  MaskKind mask_kind = MaskKind::none;
-  int mask_percent = 0;      ///< of keys that the mask excludes
+  DataType mask_type = DataType::none; ///< boolean, or added: f32, f16, bf16
+  int mask_percent = 0;                ///< of keys that the mask excludes
   bool mask_in_runs = false; ///< it excludes runs of keys, and whole rows, rather than single keys
   float mask_size = 1;       ///< of the finite numbers of an additive mask
   float query_size = 1, sink_size = 1, slope_size = 1;
@@ -56,7 +54,7 @@ struct Case {
 
   std::int64_t heads() const noexcept { return kv_heads * group; }
   bool adds_mask() const noexcept {
-    return mask_kind != MaskKind::none && mask_kind != MaskKind::boolean;
+    return mask_type != DataType::none && mask_type != DataType::boolean;
   }
   bool ragged() const noexcept { return query_starts.has_value(); }
   /// The batch axis of the tensors.

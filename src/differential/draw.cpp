@@ -137,8 +137,8 @@ void draw_mask(Random& random, Case& c) {
   if (!random.chance(35)) return;
   constexpr float mask_sizes[] = {1, 1, 1, 0, 10, 1e4f, -1e9f, -FLT_MAX / 2, -FLT_MAX};
   constexpr int percents[] = {0, 10, 50, 50, 90, 100};
-  c.mask_kind = random.pick({MaskKind::boolean, MaskKind::boolean, MaskKind::f32, MaskKind::f32,
-                             MaskKind::f16, MaskKind::bf16});
+  c.mask_type = random.pick({DataType::boolean, DataType::boolean, DataType::f32, DataType::f32,
+                             DataType::f16, DataType::bf16});
   c.mask = draw_broadcast(random, {c.batch_axis(), c.heads(), c.queries, c.columns()});
   c.mask_percent = random.pick(percents);
   c.mask_in_runs = random.chance(50);
