@@ -44,7 +44,8 @@ struct AttentionTensors {
   MutableTensorView weights = {};
 
   /// Optional, [B, Hq, Lq, Lkv], each axis of that size or 1: boolean (true: attend), or f32, f16
-  /// or bf16, added to the scores. A key is excluded by false or by exactly −inf, not by any finite number.
+  /// or bf16, added to the scores. A key is excluded by false or by exactly −inf, not by any finite
+  /// number.
   TensorView mask = {};
   /// Optional, [B, Hkv, Lpast, D] and [B, Hkv, Lpast, Dv], both or neither: keys and values that
   /// come before key and value, without copying them together.
