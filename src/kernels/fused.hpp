@@ -57,38 +57,62 @@ void make_scores(const AttentionBlock& block, const Panel<Isa>& panel, const Key
                              block.scratch.scores, block.scratch.tile_max);
 }
 
-/// Adds a run of keys to a panel's sums. `values_finite` is asked only where a row does not see a
-/// key.
-template <class Isa, int Vectors, class ValuesFinite>
-void attend(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
-            ValuesFinite values_finite) {
+/// Adds values · weights to dims [first_dim, first_dim + dims) of rows [first_row, end_row) of a
+/// panel's output, skipping what a row does not see.
+template <class Isa, int Vectors>
+[[gnu::noinline]] void add_visible_values(const AttentionBlock& block, const Panel<Isa>& panel,
+                                          const KeyBlock& keys, bool by_mask, int first_dim,
+                                          int dims, int first_row, int end_row) {
+  const KernelScratch& scratch = block.scratch;
+  const Exclusion<Isa, Vectors> hides{
+      {block.rows + panel.first_row, panel.row_count, keys.first, keys.count},
+      by_mask ? scratch.mask : nullptr};
+  for_tiles<4>(dims, [&](auto tile, int d) {
+    output_skipping<Isa, Vectors, tile>(scratch.scores, keys, first_dim + d, first_row, end_row,
+                                        scratch.tile_max + Isa::tiles.panel_rows, hides,
+                                        panel_of(scratch.output, panel, block.value_dim));
+  });
+}
+
+/// output = output · correction + Vᵀ · weights, of a panel and a run of keys.
+template <class Isa, int Vectors>
+void add_values(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
+                bool by_mask, bool in_part) {
+  const KernelScratch& scratch = block.scratch;
+  const float* correction = scratch.tile_max + Isa::tiles.panel_rows;
+  float* output = panel_of(scratch.output, panel, block.value_dim);
+  const bool hides = by_mask || in_part;
+  if constexpr (Vectors == 1) {
+    if (block.by_rows) {
+      return row_output<Isa>(scratch.scores, panel.row_count, keys, block.value_dim, correction,
+                             output, hides, [&](int dim, int dims, int first_row, int end_row) {
+                               add_visible_values<Isa, Vectors>(block, panel, keys, by_mask, dim,
+                                                                dims, first_row, end_row);
+                             });
+    }
+  }
+  panel_output<Isa, Vectors>(scratch.scores, keys, block.value_dim, correction, output, hides,
+                             [&](int dim, int dims) {
+                               add_visible_values<Isa, Vectors>(block, panel, keys, by_mask, dim,
+                                                                dims, 0, Vectors * Isa::lanes);
+                             });
+}
+
+/// Adds a run of keys to a panel's sums.
+template <class Isa, int Vectors>
+void attend(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys) {
   const KernelScratch& scratch = block.scratch;
   const MaskEffect mask = load_mask<Isa, Vectors>(block, panel, keys);
   if (mask == MaskEffect::excludes_every) return;
   const bool in_part = keys.first < panel.all_first || keys.first + keys.count > panel.all_end;
   make_scores<Isa, Vectors>(block, panel, keys);
   finish_scores<Isa, Vectors>(block, panel, keys, mask, in_part);
-  float* correction = scratch.tile_max + Isa::tiles.panel_rows;
   with_units(block.steps, [&](auto units) {
-    online_softmax<Isa, Vectors, units.value>(scratch.scores, keys.count, scratch.tile_max,
-                                              scratch.row_max + panel.first_row,
-                                              scratch.row_sum + panel.first_row, correction);
+    online_softmax<Isa, Vectors, units.value>(
+        scratch.scores, keys.count, scratch.tile_max, scratch.row_max + panel.first_row,
+        scratch.row_sum + panel.first_row, scratch.tile_max + Isa::tiles.panel_rows);
   });
-  float* output = panel_of(scratch.output, panel, block.value_dim);
-  if ((!in_part && mask != MaskEffect::may_exclude) || values_finite()) {
-    if constexpr (Vectors == 1) {
-      if (block.by_rows) {
-        return row_output<Isa>(scratch.scores, panel.row_count, keys, block.value_dim, correction,
-                               output);
-      }
-    }
-    return panel_output<Isa, Vectors>(scratch.scores, keys, block.value_dim, correction, output);
-  }
-  const Exclusion<Isa, Vectors> hides{
-      {block.rows + panel.first_row, panel.row_count, keys.first, keys.count},
-      mask == MaskEffect::may_exclude ? scratch.mask : nullptr};
-  panel_output_skipping<Isa, Vectors>(scratch.scores, keys, block.value_dim, correction, hides,
-                                      output);
+  add_values<Isa, Vectors>(block, panel, keys, mask == MaskEffect::may_exclude, in_part);
 }
 
 /// Brings the rows' sinks into their sums; the factor of each row's output goes to `factor`.
@@ -167,20 +191,6 @@ void write_weights(const AttentionBlock& block, const Panel<Isa>* panels, int pa
   });
 }
 
-/// Whether the values of a key block are finite, found out at most once.
-template <class Isa>
-struct FiniteValues {
-  const KeyBlock& keys;
-  int value_dim;
-  bool known = false, finite = false;
-
-  bool all() {
-    if (!known) finite = all_finite<Isa>(keys.value, keys.value_stride, keys.count, value_dim);
-    known = true;
-    return finite;
-  }
-};
-
 /// The panels of a block, set up.
 template <class Isa>
 struct Panels {
@@ -219,12 +229,10 @@ void fused(const AttentionBlock& block) {
   first = larger(first, block.first_key);
   end = smaller(end, block.end_key);
   for_key_blocks<Isa, Reads::both>(block, first, end, [&](const KeyBlock& keys) {
-    FiniteValues<Isa> finite{keys, block.value_dim};
     panels.each([&](const Panel<Isa>& panel, auto vectors) {
       const std::int64_t from = larger(larger(keys.first, panel.some_first), first);
       const std::int64_t stop = smaller(keys.first + keys.count, panel.some_end);
-      if (from < stop)
-        attend<Isa, vectors>(block, panel, keys.part(from, stop), [&] { return finite.all(); });
+      if (from < stop) attend<Isa, vectors>(block, panel, keys.part(from, stop));
     });
   });
   if (block.partials == nullptr) return finish(block, panels);

@@ -87,34 +87,47 @@ void panel_scores(const float* query, int dim, int value_dim, const KeyBlock& ke
   });
 }
 
-/// output = output · correction + Vᵀ · weights.
-template <class Isa, int Vectors>
+/// output = output · correction + Vᵀ · weights. Where some row does not see some key (`hides`), a
+/// sum that isn't finite may hold a value its row does not see, since 0 · ∞ is NaN: those dims are
+/// left to redo(first_dim, dims).
+template <class Isa, int Vectors, class Redo>
 void panel_output(const float* weights, const KeyBlock& keys, int value_dim,
-                  const float* correction, float* output) {
+                  const float* correction, float* output, bool hides, Redo&& redo) {
   constexpr int width = Vectors * Isa::lanes;
   for_tiles<Isa::output_dims(Vectors)>(value_dim, [&](auto tile, int d) {
-    output_tile<Isa, Vectors, tile>(weights, keys.count, keys.value + d, keys.value_stride,
-                                    correction, output + d * width);
+    const bool written =
+        output_tile<Isa, Vectors, tile>(weights, keys.count, keys.value + d, keys.value_stride,
+                                        correction, hides, output + d * width);
+    if (!written) redo(d, tile);
   });
 }
 
-/// The same where a value that some row does not see is infinite or NaN: such a row skips it, since
-/// 0 · ∞ is NaN. Sums in the same order, so that finite results are the same to the bit. hides(v,
-/// j) says which lanes don't see key j.
-template <class Isa, int Vectors, class Hides>
-void panel_output_skipping(const float* weights, const KeyBlock& keys, int value_dim,
-                           const float* correction, const Hides& hides, float* output) {
+/// The same, and to the bit where it is finite, for lanes [first_lane, end_lane) alone, each of
+/// which skips the values of keys it does not see: hides(v, j) says which lanes don't see key j.
+template <class Isa, int Vectors, int Dims, class Hides>
+void output_skipping(const float* weights, const KeyBlock& keys, int first_dim, int first_lane,
+                     int end_lane, const float* correction, const Hides& hides, float* output) {
+  using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
-  for (int d = 0; d < value_dim; ++d) {
-    unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
-      auto sum = Isa::broadcast(0.0f);
-      for (int j = 0; j < keys.count; ++j) {
-        const auto value = Isa::broadcast(keys.value[j * keys.value_stride + d]);
-        const auto weight = Isa::load(weights + j * width + v * lanes);
-        sum = Isa::select(hides(v, j), sum, Isa::fma(value, weight, sum));
+  for (int v = first_lane / lanes; v * lanes < end_lane; ++v) {
+    Vector sum[Dims];
+    unroll<Dims>([&](auto d) __attribute__((always_inline)) { sum[d] = Isa::broadcast(0.0f); });
+    for (int j = 0; j < keys.count; ++j) {
+      const float* value = keys.value + j * keys.value_stride + first_dim;
+      const auto weight = Isa::load(weights + j * width + v * lanes);
+      const auto hidden = hides(v, j);
+      unroll<Dims>([&](auto d) __attribute__((always_inline)) {
+        sum[d] = Isa::select(hidden, sum[d], Isa::fma(Isa::broadcast(value[d]), weight, sum[d]));
+      });
+    }
+    unroll<Dims>([&](auto d) __attribute__((always_inline)) {
+      alignas(64) float sums[lanes];
+      float* target = output + (first_dim + d) * width + v * lanes;
+      Isa::store(sums, Isa::fma(Isa::load(target), Isa::load(correction + v * lanes), sum[d]));
+      for (int lane = 0; lane < lanes; ++lane) {
+        const int row = v * lanes + lane;
+        if (first_lane <= row && row < end_lane) target[lane] = sums[lane];
       }
-      float* target = output + d * width + v * lanes;
-      Isa::store(target, Isa::fma(Isa::load(target), Isa::load(correction + v * lanes), sum));
     });
   }
 }

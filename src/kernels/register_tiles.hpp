@@ -64,13 +64,28 @@ template <class Isa, int Vectors, int Keys>
   });
 }
 
+/// Whether some number is infinite or NaN.
+template <class Isa, int Rows, int Columns>
+[[gnu::always_inline]] inline bool
+any_not_finite(const typename Isa::Vector (&numbers)[Rows][Columns]) {
+  const auto zero = Isa::broadcast(0.0f);
+  auto zeros = zero;
+  unroll<Rows>([&](auto r) __attribute__((always_inline)) {
+    unroll<Columns>([&](auto c) __attribute__((always_inline)) {
+      zeros = Isa::fma(numbers[r][c], zero, zeros); // NaN from ±∞ · 0
+    });
+  });
+  return Isa::any(Isa::is_nan(zeros));
+}
+
 /// output[d][row] = output · correction[row] + Σ_j value[j][d] · weights[j][row] for Dims dims. The
 /// sum over the key block starts from zero, so that rounding grows with the block and not with the
-/// sequence.
+/// sequence. Where `only_finite`, a sum that isn't finite leaves output as it was; returns whether
+/// it was written.
 template <class Isa, int Vectors, int Dims>
-[[gnu::noinline]] void output_tile(const float* weights, int keys, const float* value,
+[[gnu::noinline]] bool output_tile(const float* weights, int keys, const float* value,
                                    std::int64_t value_stride, const float* correction,
-                                   float* output) {
+                                   bool only_finite, float* output) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   constexpr int group = Dims % Isa::lane_group == 0 ? Isa::lane_group : 1;
@@ -102,6 +117,7 @@ template <class Isa, int Vectors, int Dims>
     unroll<unrolled_keys>([&](auto) __attribute__((always_inline)) { add_key(); });
   for (; j < keys; ++j)
     add_key();
+  if (only_finite && any_not_finite<Isa>(sum)) return false;
   unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
     const Vector factor = Isa::load(correction + v * lanes);
     unroll<Dims>([&](auto i) __attribute__((always_inline)) {
@@ -109,6 +125,7 @@ template <class Isa, int Vectors, int Dims>
       Isa::store(target, Isa::fma(Isa::load(target), factor, sum[i][v]));
     });
   });
+  return true;
 }
 
 } // namespace simdattn::kernels

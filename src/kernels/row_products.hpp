@@ -105,10 +105,12 @@ template <class Isa>
 }
 
 /// output[d][row] = output · correction + Σ_j value[j][d] · weights[j][row] for Rows rows and
-/// Columns vectors of dims, the last of them with `rest` elements (0: whole).
+/// Columns vectors of dims, the last of them with `rest` elements (0: whole). `only_finite` and
+/// what is returned are as for output_tile().
 template <class Isa, int Rows, int Columns>
-[[gnu::noinline]] void row_output_tile(const float* weights, const KeyBlock& keys, int dim,
-                                       int rest, const float* correction, float* output) {
+[[gnu::noinline]] bool row_output_tile(const float* weights, const KeyBlock& keys, int dim,
+                                       int rest, const float* correction, bool only_finite,
+                                       float* output) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes;
   Vector sum[Rows][Columns];
@@ -130,6 +132,7 @@ template <class Isa, int Rows, int Columns>
       });
     });
   }
+  if (only_finite && any_not_finite<Isa>(sum)) return false;
   const int count = Columns * lanes - (rest != 0 ? lanes - rest : 0);
   unroll<Rows>([&](auto r) __attribute__((always_inline)) {
     alignas(64) float values[Columns * lanes];
@@ -141,17 +144,19 @@ template <class Isa, int Rows, int Columns>
       *target = *target * correction[r] + values[d];
     }
   });
+  return true;
 }
 
-/// panel_output for a few rows.
-template <class Isa>
+/// panel_output for a few rows: redo(first_dim, dims, first_row, end_row).
+template <class Isa, class Redo>
 void row_output(const float* weights, int row_count, const KeyBlock& keys, int value_dim,
-                const float* correction, float* output) {
+                const float* correction, float* output, bool hides, Redo&& redo) {
   constexpr int lanes = Isa::lanes;
   for_tiles<4>(row_count, [&](auto rows, int r) {
     const auto run = [&](auto columns, int vector, int rest) {
-      row_output_tile<Isa, rows, columns>(weights + r, keys, vector * lanes, rest, correction + r,
-                                          output + r);
+      const bool written = row_output_tile<Isa, rows, columns>(
+          weights + r, keys, vector * lanes, rest, correction + r, hides, output + r);
+      if (!written) redo(vector * lanes, rest != 0 ? rest : columns * lanes, r, r + rows);
     };
     for_tiles<Isa::row_columns(rows)>(value_dim / lanes,
                                       [&](auto columns, int vector) { run(columns, vector, 0); });

@@ -135,7 +135,8 @@ void weighted_sum(const AttentionBlock& block) {
     fill<Isa>(output, block.value_dim * vectors * Isa::lanes, 0.0f);
     for_key_blocks<Isa, Reads::values>(block, 0, block.key_count, [&](const KeyBlock& keys) {
       load_columns<Isa, vectors>(block, panel, keys.first, keys.count);
-      panel_output<Isa, vectors>(scratch.scores, keys, block.value_dim, ones, output);
+      panel_output<Isa, vectors>(scratch.scores, keys, block.value_dim, ones, output, false,
+                                 [](int, int) {});
     });
     store_transposed<Isa, vectors>(
         output, block.value_dim, ones, [&](int r) { return static_cast<float*>(rows[r].output); },

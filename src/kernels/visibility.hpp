@@ -112,20 +112,4 @@ void hide_scores(const LaneLimits<Isa, Vectors>& limits, const Panel<Isa>& panel
   });
 }
 
-/// Whether `count` rows of `dim` values hold no infinity and no NaN.
-template <class Isa>
-bool all_finite(const float* values, std::int64_t stride, int count, int dim) {
-  auto zeros = Isa::broadcast(0.0f);
-  float rest = 0.0f;
-  for (int row = 0; row < count; ++row, values += stride) {
-    int d = 0;
-    for (; d + Isa::lanes <= dim; d += Isa::lanes) {
-      zeros = Isa::fma(Isa::load(values + d), Isa::broadcast(0.0f), zeros);
-    }
-    for (; d < dim; ++d)
-      rest += values[d] * 0.0f;
-  }
-  return rest == 0.0f && !Isa::any(Isa::not_less(zeros, Isa::broadcast(FLT_MIN)));
-}
-
 } // namespace simdattn::kernels
