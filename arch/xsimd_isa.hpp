@@ -39,7 +39,6 @@ struct XsimdIsa {
   static Vector select(Mask mask, Vector a, Vector b) { return xsimd::select(mask, a, b); }
   /// 0 where the mask is set, else v.
   static Vector zero_where(Mask mask, Vector v) { return select(mask, Batch(0.0f), v); }
-  static float sum(Vector a) { return xsimd::hadd(a); }
   static bool any(Mask mask) { return xsimd::any(mask); }
 
   // 0 for true, −inf for false.

@@ -59,7 +59,6 @@ struct Scalar {
   static Vector zero_where(Mask mask, Vector v) {
     return reinterpret_cast<Vector>(~mask & reinterpret_cast<Mask>(v));
   }
-  static float sum(Vector a) { return (a[0] + a[1]) + (a[2] + a[3]); }
   static bool any(Mask mask) { return (mask[0] | mask[1] | mask[2] | mask[3]) != 0; }
 
   static constexpr int lane_group = 1;

@@ -84,8 +84,13 @@ void add_values(const AttentionBlock& block, const Panel<Isa>& panel, const KeyB
   const bool hides = by_mask || in_part;
   if constexpr (Vectors == 1) {
     if (block.by_rows) {
+      // The keys that come next, where they lie side by side and memory is what limits.
+      const float* next = keys.key_stride == block.dim && panel.row_count <= 4
+                              ? keys.key + keys.count * keys.key_stride
+                              : nullptr;
       return row_output<Isa>(scratch.scores, panel.row_count, keys, block.value_dim, correction,
-                             output, hides, [&](int dim, int dims, int first_row, int end_row) {
+                             output, hides, next,
+                             [&](int dim, int dims, int first_row, int end_row) {
                                add_visible_values<Isa, Vectors>(block, panel, keys, by_mask, dim,
                                                                 dims, first_row, end_row);
                              });

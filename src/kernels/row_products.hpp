@@ -4,6 +4,7 @@
 // panel's would, so that everything between and after is the same.
 
 #include "kernels/panel.hpp"
+#include "kernels/softmax.hpp"
 
 #include <cstdint>
 
@@ -40,77 +41,122 @@ void load_query_rows(const AttentionBlock& block, float scale) {
   }
 }
 
-/// Products of one key with Rows queries, to scores[row]. Several sums for each row hide the
-/// latency of an FMA.
-template <class Isa, int Rows>
-[[gnu::always_inline]] inline void row_scores_of_key(const float* query, int dim, const float* key,
-                                                     float* scores) {
-  using Vector = typename Isa::Vector;
-  constexpr int lanes = Isa::lanes, sums = Rows >= 4 ? 1 : 4 / Rows;
-  const int stride = padded_dim<Isa>(dim);
-  Vector sum[Rows][sums];
-  unroll<Rows>([&](auto r) __attribute__((always_inline)) {
-    unroll<sums>([&](auto s) __attribute__((always_inline)) { sum[r][s] = Isa::broadcast(0.0f); });
-  });
-  const auto add = [&](auto s, int d, Vector elements) __attribute__((always_inline)) {
-    unroll<Rows>([&](auto r) __attribute__((always_inline)) {
-      sum[r][s] = Isa::fma(elements, Isa::load(query + r * stride + d), sum[r][s]);
+/// The sum of Count vectors, element by element.
+template <class Isa, int Count>
+[[gnu::always_inline]] inline typename Isa::Vector add_all(typename Isa::Vector* vectors) {
+  if constexpr (Count == 1) {
+    return vectors[0];
+  } else {
+    unroll<Count / 2>([&](auto i) __attribute__((always_inline)) {
+      vectors[i] = Isa::add(vectors[i], vectors[Count - 1 - i]);
     });
-  };
-  int d = 0;
-  for (; d + sums * lanes <= dim; d += sums * lanes) {
-    unroll<sums>([&](auto s) __attribute__((always_inline)) {
-      add(s, d + s * lanes, Isa::load(key + d + s * lanes));
-    });
+    return add_all<Isa, (Count + 1) / 2>(vectors);
   }
-  for (; d + lanes <= dim; d += lanes)
-    add(Index<0>{}, d, Isa::load(key + d));
-  if (d < dim) add(Index<0>{}, d, load_part<Isa>(key + d, dim - d));
-  unroll<Rows>([&](auto r) __attribute__((always_inline)) {
-    unroll<sums - 1>([&](auto s) __attribute__((always_inline)) {
-      sum[r][0] = Isa::add(sum[r][0], sum[r][s + 1]);
+}
+
+/// totals[i] = the sum of vector i's elements, with room for whole vectors: transposed, so that
+/// `lanes` of them are summed at once.
+template <class Isa, int Count>
+[[gnu::always_inline]] inline void sum_each(const typename Isa::Vector* vectors, float* totals) {
+  constexpr int lanes = Isa::lanes;
+  unroll<(Count + lanes - 1) / lanes>([&](auto part) __attribute__((always_inline)) {
+    typename Isa::Vector square[lanes];
+    unroll<lanes>([&](auto i) __attribute__((always_inline)) {
+      constexpr int index = decltype(part)::value * lanes + decltype(i)::value;
+      square[i] = index < Count ? vectors[index < Count ? index : 0] : Isa::broadcast(0.0f);
     });
-    scores[r] = Isa::sum(sum[r][0]);
+    Isa::transpose(square);
+    Isa::store(totals + part * lanes, add_all<Isa, lanes>(square));
   });
 }
 
-/// How far ahead of the key in use keys are asked for.
-inline constexpr std::int64_t prefetch_bytes = 4096;
+/// How many keys a tile of so many rows takes: enough to hide the latency of an FMA and to fill a
+/// vector with sums, but no more than 4, since memory is best read row by row.
+template <class Isa>
+constexpr int keys_at_once(int rows) {
+  return smaller(4, larger(Isa::lanes, 8) / rows);
+}
+
+/// How many keys ahead of those in use keys are asked for.
+inline constexpr int keys_ahead = 8;
+
+/// scores[k][row] = key k · query row, for Rows rows and Keys keys of a block from number `first`
+/// on. Asks for keys to come and for the values of these, if `asks`.
+template <class Isa, int Rows, int Keys>
+[[gnu::noinline]] void row_score_tile(const float* query, int dim, int value_dim,
+                                      const KeyBlock& keys, int first, bool asks, float* scores) {
+  using Vector = typename Isa::Vector;
+  constexpr int lanes = Isa::lanes, count = Keys * Rows;
+  const int query_stride = padded_dim<Isa>(dim);
+  const std::int64_t key_stride = keys.key_stride;
+  const float* key = keys.key + first * key_stride;
+  Vector sum[count];
+  unroll<count>([&](auto i) __attribute__((always_inline)) { sum[i] = Isa::broadcast(0.0f); });
+  const auto add = [&](int d, auto load_keys) __attribute__((always_inline)) {
+    Vector elements[Keys];
+    unroll<Keys>([&](auto k) __attribute__((always_inline)) {
+      elements[k] = load_keys(key + k * key_stride + d);
+    });
+    unroll<Rows>([&](auto r) __attribute__((always_inline)) {
+      const Vector row = Isa::load(query + r * query_stride + d);
+      unroll<Keys>([&](auto k) __attribute__((always_inline)) {
+        Vector& total = sum[k * Rows + r];
+        total = Isa::fma(elements[k], row, total);
+      });
+    });
+  };
+  int d = 0;
+  const auto whole = [](const float* p) __attribute__((always_inline)) { return Isa::load(p); };
+  const auto rest = [&](const float* p) __attribute__((always_inline)) {
+    return load_part<Isa>(p, dim - d);
+  };
+  for (int k = 0; k < Keys; ++k) { // spread over the tile
+    if (asks) {
+      ask_for<3>(key + (k + keys_ahead) * key_stride, dim);
+      if (keys.value != nullptr)
+        ask_for<2>(keys.value + (first + k) * keys.value_stride, value_dim);
+    }
+    for (const int end = dim * (k + 1) / Keys; d + lanes <= end; d += lanes)
+      add(d, whole);
+  }
+  if (d < dim) add(d, rest);
+  alignas(64) float totals[(count + lanes - 1) / lanes * lanes];
+  sum_each<Isa, count>(sum, totals);
+  unroll<Keys>([&](auto k) __attribute__((always_inline)) {
+    __builtin_memcpy(scores + k * lanes, totals + k * Rows, Rows * sizeof(float));
+  });
+}
 
 /// panel_scores for a few rows: the same scores and maxima. Values of the block are asked for on
 /// the way, so that memory sees two plain sequences.
 template <class Isa>
 [[gnu::noinline]] void row_scores(const float* query, int row_count, int dim, int value_dim,
                                   const KeyBlock& keys, float* scores, float* tile_max) {
-  using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes;
-  Vector largest = Isa::broadcast(-__builtin_inff());
-  for (int j = 0; j < keys.count; ++j) {
-    const float* key = keys.key + j * keys.key_stride;
-    const float* value = keys.value == nullptr ? nullptr : keys.value + j * keys.value_stride;
-    ask_for<3>(key, dim, prefetch_bytes);
-    if (value != nullptr) ask_for<2>(value, value_dim);
-    alignas(64) float products[lanes];
-    for_tiles<4>(
-        row_count, [&](auto rows, int r) __attribute__((always_inline)) {
-          row_scores_of_key<Isa, rows>(query + r * padded_dim<Isa>(dim), dim, key, products + r);
-        });
-    for (int r = row_count; r < lanes; ++r)
-      products[r] = products[row_count - 1];
-    const Vector score = Isa::load(products);
-    Isa::store(scores + j * lanes, score);
-    largest = Isa::max(largest, score);
-  }
-  Isa::store(tile_max, largest);
+  for_tiles<keys_at_once<Isa>(1)>(
+      keys.count, [&](auto group, int first) __attribute__((always_inline)) {
+        for (int j = first; j < first + group; ++j)
+          Isa::store(scores + j * lanes, Isa::broadcast(0.0f)); // the lanes past row_count
+        for_tiles<4>(
+            row_count, [&](auto rows, int r) __attribute__((always_inline)) {
+              constexpr int tile = smaller<int>(group, keys_at_once<Isa>(rows));
+              for (int j = first; j < first + group; j += tile) {
+                row_score_tile<Isa, rows, tile>(query + r * padded_dim<Isa>(dim), dim, value_dim,
+                                                keys, j, r == 0, scores + j * lanes + r);
+              }
+            });
+      });
+  find_max<Isa, 1>(scores, keys.count, tile_max);
 }
 
 /// output[d][row] = output · correction + Σ_j value[j][d] · weights[j][row] for Rows rows and
 /// Columns vectors of dims, the last of them with `rest` elements (0: whole). `only_finite` and
-/// what is returned are as for output_tile().
+/// what is returned are as for output_tile(). For each value as many bytes of `next` are asked for,
+/// unless that is nullptr.
 template <class Isa, int Rows, int Columns>
 [[gnu::noinline]] bool row_output_tile(const float* weights, const KeyBlock& keys, int dim,
                                        int rest, const float* correction, bool only_finite,
-                                       float* output) {
+                                       const float* next, float* output) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes;
   Vector sum[Rows][Columns];
@@ -120,6 +166,10 @@ template <class Isa, int Rows, int Columns>
   });
   const float* value = keys.value + dim;
   for (int j = 0; j < keys.count; ++j, value += keys.value_stride, weights += lanes) {
+    if (next != nullptr) {
+      ask_for<2>(next, Columns * lanes);
+      next += Columns * lanes;
+    }
     Vector elements[Columns];
     unroll<Columns>([&](auto c) __attribute__((always_inline)) {
       elements[c] = rest != 0 && c == Columns - 1 ? load_part<Isa>(value + c * lanes, rest)
@@ -147,16 +197,21 @@ template <class Isa, int Rows, int Columns>
   return true;
 }
 
-/// panel_output for a few rows: redo(first_dim, dims, first_row, end_row).
+/// panel_output for a few rows: redo(first_dim, dims, first_row, end_row). `next`: what to ask for
+/// meanwhile, as much as there are values, or nullptr.
 template <class Isa, class Redo>
 void row_output(const float* weights, int row_count, const KeyBlock& keys, int value_dim,
-                const float* correction, float* output, bool hides, Redo&& redo) {
+                const float* correction, float* output, bool hides, const float* next,
+                Redo&& redo) {
   constexpr int lanes = Isa::lanes;
   for_tiles<4>(row_count, [&](auto rows, int r) {
     const auto run = [&](auto columns, int vector, int rest) {
-      const bool written = row_output_tile<Isa, rows, columns>(
-          weights + r, keys, vector * lanes, rest, correction + r, hides, output + r);
-      if (!written) redo(vector * lanes, rest != 0 ? rest : columns * lanes, r, r + rows);
+      const int dim = vector * lanes;
+      const bool asks = next != nullptr && r == 0;
+      const bool written =
+          row_output_tile<Isa, rows, columns>(weights + r, keys, dim, rest, correction + r, hides,
+                                              asks ? next + dim * keys.count : nullptr, output + r);
+      if (!written) redo(dim, rest != 0 ? rest : columns * lanes, r, r + rows);
     };
     for_tiles<Isa::row_columns(rows)>(value_dim / lanes,
                                       [&](auto columns, int vector) { run(columns, vector, 0); });

@@ -85,9 +85,6 @@ struct OddTiles {
   static Vector load_boolean(const unsigned char* p) {
     return each([&](int i) { return p[i] != 0 ? 0.0f : -__builtin_inff(); });
   }
-  static float sum(Vector a) {
-    return a.element[0] + a.element[1] + a.element[2] + a.element[3] + a.element[4];
-  }
   static bool any(Mask mask) {
     return mask.element[0] || mask.element[1] || mask.element[2] || mask.element[3] ||
            mask.element[4];
