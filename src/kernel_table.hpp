@@ -5,6 +5,7 @@
 
 #include "cpu_features.hpp"
 #include "simdattn/staged.hpp"
+#include "simdattn/tensor.hpp"
 
 #include <cstdint>
 
@@ -25,15 +26,12 @@ struct QueryRow {
   float sink;
 };
 
-/// What a mask's elements are; all but booleans are added to the scores.
-enum class MaskKind : std::uint8_t { none, boolean, f32, f16, bf16 };
-
 /// What happens to a score between the product and the softmax, in this order.
 struct ScoreSteps {
-  float softcap;          ///< 0: nothing
-  bool slopes;            ///< add slope · (key − position)
-  ScoreModifier modifier; ///< called for each query head of a panel
-  MaskKind mask;
+  float softcap;            ///< 0: nothing
+  bool slopes;              ///< add slope · (key − position)
+  ScoreModifier modifier;   ///< called for each query head of a panel
+  DataType mask;            ///< boolean, or added: f32, f16, bf16; none: there is no mask
   std::int64_t mask_stride; ///< from one key to the next in a row's mask, in elements
   bool sinks;               ///< rows have sinks; they join the sum after the last key
   std::int64_t batch;       ///< for the modifier: batch entry,
@@ -47,7 +45,7 @@ struct ScoreSteps {
     return softcap != 0.0f || slopes || modifier.modify != nullptr || adds_mask();
   }
   [[gnu::always_inline]] bool adds_mask() const {
-    return mask != MaskKind::none && mask != MaskKind::boolean;
+    return mask != DataType::none && mask != DataType::boolean;
   }
 };
 
@@ -104,6 +102,10 @@ struct AttentionBlock {
   ScoreSteps steps;
   ScoreStage stage; ///< of the scores entry
   KernelScratch scratch;
+  /// For the fused entry: another head to be done along with this one, or nullptr. It differs in
+  /// its tensors and in query, output, row_max and row_sum of its scratch alone, its mask and the
+  /// rest of the scratch are the same, and no segment is gathered nor are there partials.
+  const AttentionBlock* next_head;
 };
 
 /// What an implementation's register tiles and caches want; the plan starts from these.

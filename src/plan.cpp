@@ -14,6 +14,8 @@ constexpr std::int64_t rows_worth_a_copy = 32;
 /// Scratch of one worker stays below this, and below half of L2, as long as blocks can shrink.
 constexpr std::size_t scratch_budget = 160 * 1024;
 constexpr int least_key_block = 16;
+/// Heads are not joined at the price of smaller blocks.
+constexpr int least_joined_keys = 128;
 
 /// Keys are cut into at most so many chunks, none smaller than this, and a head's partial results
 /// have at most this many row blocks' worth of rows.
@@ -53,6 +55,7 @@ struct Rows {
 struct Blocks {
   int rows;
   int keys;
+  int heads;
 };
 
 struct GatherSpace {
@@ -76,16 +79,17 @@ ScratchLayout lay_out(const Problem& problem, const TileSizes& tiles, Blocks blo
   };
   layout.query = take(padded_rows * whole_dim * sizeof(float));
   layout.output = take(padded_rows * value_dim * sizeof(float));
-  layout.scores = take(std::min(padded_rows, panel_rows) * keys * sizeof(float));
   layout.row_max = take(padded_rows * sizeof(float));
   layout.row_sum = take(padded_rows * sizeof(float));
+  layout.head_bytes = layout.bytes;
+  layout.bytes *= static_cast<std::size_t>(blocks.heads);
+  layout.scores = take(std::min(padded_rows, panel_rows) * keys * sizeof(float));
   layout.tile_max = take(4 * panel_rows * sizeof(float));
-  layout.mask = take(problem.mask_kind == MaskKind::none
-                         ? 0
-                         : std::min(padded_rows, panel_rows) * keys * sizeof(float));
+  layout.mask = take(
+      problem.mask.data == nullptr ? 0 : std::min(padded_rows, panel_rows) * keys * sizeof(float));
   layout.key = take(gather.key ? keys * dim * sizeof(float) : 0);
   layout.value = take(gather.value ? keys * value_dim * sizeof(float) : 0);
-  layout.rows = take(static_cast<std::size_t>(blocks.rows) * sizeof(QueryRow));
+  layout.rows = take(static_cast<std::size_t>(blocks.heads * blocks.rows) * sizeof(QueryRow));
   return layout;
 }
 
@@ -113,6 +117,32 @@ std::size_t budget_of(const CacheSizes& caches) {
 std::int64_t chunk_limit(const Problem& problem, std::int64_t key_count) {
   if (problem.key.data == nullptr || problem.value_dim == 0) return 1; // not the fused call
   return std::clamp<std::int64_t>((key_count + least_chunk - 1) / least_chunk, 1, most_chunks);
+}
+
+/// Whether heads see the same mask, with a row for each query: it can then be brought into the
+/// order of the scores once for several of them.
+bool same_mask(const Problem& problem) {
+  return problem.mask.data != nullptr && problem.mask.stride[1] == 0 &&
+         problem.mask.stride[2] != 0 && !problem.ragged() && problem.key.data != nullptr &&
+         problem.value_dim != 0;
+}
+
+/// The blocks of a call, as large as the implementation asks for or as the budget allows. Heads are
+/// joined where that takes no rows from a block. Not clipped to the rows and keys there are, so
+/// that where sums are cut does not depend on them.
+Blocks choose_blocks(const Problem& problem, const TileSizes& tiles, GatherSpace gather,
+                     std::size_t budget) {
+  const std::int64_t rows = problem.packed_rows();
+  const bool large_dim = std::max(problem.dim, problem.value_dim) > 64;
+  const Blocks wanted{tiles.row_block, large_dim ? tiles.key_block_large_dim : tiles.key_block, 1};
+  if (same_mask(problem) && !gather.key && !gather.value && rows > tiles.streamed_rows &&
+      cut_keys(problem, tiles, rows, problem.key_count).count == 1) {
+    const Blocks joined =
+        shrink(problem, tiles, {wanted.rows, wanted.keys, most_heads}, gather, budget);
+    if (joined.rows == wanted.rows && joined.keys >= std::min(wanted.keys, least_joined_keys))
+      return joined;
+  }
+  return shrink(problem, tiles, wanted, gather, budget);
 }
 
 } // namespace
@@ -144,22 +174,26 @@ Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes&
       past_value(problem.past_value);
   const GatherSpace gather{key.space() || past_key.space(), value.space() || past_value.space()};
   const std::size_t budget = budget_of(caches);
-  const bool large_dim = std::max(problem.dim, problem.value_dim) > 64;
-  // Before they are clipped, so that where sums are cut does not depend on how many rows there are.
-  const Blocks blocks = shrink(
-      problem, tiles, {tiles.row_block, large_dim ? tiles.key_block_large_dim : tiles.key_block},
-      gather, budget);
+  const Blocks blocks = choose_blocks(problem, tiles, gather, budget);
 
   Plan plan;
   plan.row_block = clip(blocks.rows, rows);
   plan.key_block = clip(blocks.keys, problem.key_count);
   plan.row_blocks = (rows + plan.row_block - 1) / plan.row_block;
-  plan.units = problem.batch * problem.kv_heads * plan.row_blocks;
+  // Fewer, larger units, as long as there are enough for every thread. Each head comes out the
+  // same.
+  plan.heads = blocks.heads;
+  plan.head_units = (problem.kv_heads + plan.heads - 1) / plan.heads;
+  if (problem.batch * plan.head_units * plan.row_blocks < enough_units * threads) {
+    plan.heads = 1;
+    plan.head_units = problem.kv_heads;
+  }
+  plan.units = problem.batch * plan.head_units * plan.row_blocks;
   plan.gather_key = key.copy(rows);
   plan.gather_value = value.copy(rows);
   plan.gather_past_key = past_key.copy(rows);
   plan.gather_past_value = past_value.copy(rows);
-  plan.layout = lay_out(problem, tiles, {plan.row_block, plan.key_block}, gather);
+  plan.layout = lay_out(problem, tiles, {plan.row_block, plan.key_block, plan.heads}, gather);
   const std::int64_t limit = chunk_limit(problem, problem.key_count);
   // A sequence of a ragged batch may have fewer rows than the longest, and so more chunks.
   plan.chunks = static_cast<int>(
@@ -176,7 +210,8 @@ Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes&
   // too.
   const Blocks largest{
       clip(tiles.row_block, rows),
-      clip(std::max(tiles.key_block, tiles.key_block_large_dim), problem.key_count)};
+      clip(std::max(tiles.key_block, tiles.key_block_large_dim), problem.key_count),
+      same_mask(problem) ? most_heads : 1};
   const std::size_t unshrunk = lay_out(problem, tiles, largest, gather).bytes;
   plan.worker_bytes = unshrunk <= budget ? unshrunk : std::max(budget, plan.layout.bytes);
   plan.workspace_bytes = scratch_alignment;

@@ -24,8 +24,12 @@ struct ScratchLayout {
   std::size_t key = 0;
   std::size_t value = 0;
   std::size_t rows = 0;
+  std::size_t head_bytes = 0; ///< from one head's query, output, row_max and row_sum to the next's
   std::size_t bytes = 0;
 };
+
+/// The most heads in one unit.
+inline constexpr int most_heads = 2;
 
 /// How the keys of one head are cut where its rows alone would make few tasks. Chunks begin at
 /// multiples of `keys`.
@@ -38,7 +42,9 @@ struct Plan {
   int row_block = 0; ///< rows in one unit
   int key_block = 0;
   std::int64_t row_blocks = 0; ///< of one key/value head
-  std::int64_t units = 0;      ///< (batch, key/value head, row block)
+  int heads = 1;               ///< key/value heads in one unit: more than 1 where they share a mask
+  std::int64_t head_units = 0; ///< how many times that many heads a batch entry has, rounded up
+  std::int64_t units = 0;      ///< (batch, heads, row block)
   int chunks = 1;              ///< the most that a unit's keys are cut into
   bool chunk_tasks =
       false; ///< whether chunks are tasks of their own, or one after the other in their unit's task

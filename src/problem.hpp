@@ -24,7 +24,6 @@ struct Problem {
   std::int64_t window_right = -1;
   float softcap = 0.0f;
   ScoreModifier modifier;
-  MaskKind mask_kind = MaskKind::none;
   ScoreStage stage = ScoreStage::masked;
 
   TensorView query; ///< for softmax and weighted sum alone: rows of scores or weights

@@ -64,18 +64,8 @@ void set_visible(const Problem& problem, const Sequence& sequence, std::int64_t 
   if (row->first_key >= row->end_key) row->first_key = row->end_key = 0;
 }
 
-std::size_t element_size(MaskKind kind) {
-  switch (kind) {
-  case MaskKind::f32:
-    return sizeof(float);
-  case MaskKind::f16:
-  case MaskKind::bf16:
-    return sizeof(std::uint16_t);
-  case MaskKind::none:
-  case MaskKind::boolean:
-    break;
-  }
-  return sizeof(bool);
+std::int64_t mask_element_size(DataType type) {
+  return type == DataType::f32 ? 4 : type == DataType::boolean ? 1 : 2;
 }
 
 /// A number for each head, such as a slope; 0 where there is none.
@@ -95,12 +85,11 @@ QueryRow make_row(const Problem& problem, const Sequence& sequence, std::int64_t
   row.lse = element<float>(problem.lse, sequence.batch, head, in_tensor);
   row.weights = element<float>(problem.weights, sequence.batch, head, in_tensor);
   row.mask = nullptr;
-  if (problem.mask_kind != MaskKind::none) {
+  if (problem.mask.data != nullptr) {
     const TensorView& mask = problem.mask;
     const std::int64_t offset =
         sequence.batch * mask.stride[0] + head * mask.stride[1] + in_tensor * mask.stride[2];
-    row.mask = static_cast<const std::byte*>(mask.data) +
-               offset * static_cast<std::int64_t>(element_size(problem.mask_kind));
+    row.mask = static_cast<const std::byte*>(mask.data) + offset * mask_element_size(mask.type);
   }
   row.slope = for_head(problem.alibi_slopes, index, head);
   row.sink = for_head(problem.sinks, index, head);
@@ -108,14 +97,16 @@ QueryRow make_row(const Problem& problem, const Sequence& sequence, std::int64_t
   return row;
 }
 
-KernelScratch make_scratch(const ScratchLayout& layout, std::byte* base) {
+/// `number`: of the head in its unit.
+KernelScratch make_scratch(const ScratchLayout& layout, int number, std::byte* base) {
   const auto floats = [&](std::size_t offset) { return reinterpret_cast<float*>(base + offset); };
+  const std::size_t head = static_cast<std::size_t>(number) * layout.head_bytes;
   KernelScratch scratch{};
-  scratch.query = floats(layout.query);
-  scratch.output = floats(layout.output);
+  scratch.query = floats(head + layout.query);
+  scratch.output = floats(head + layout.output);
+  scratch.row_max = floats(head + layout.row_max);
+  scratch.row_sum = floats(head + layout.row_sum);
   scratch.scores = floats(layout.scores);
-  scratch.row_max = floats(layout.row_max);
-  scratch.row_sum = floats(layout.row_sum);
   scratch.tile_max = floats(layout.tile_max);
   scratch.mask = floats(layout.mask);
   scratch.key = base + layout.key;
@@ -143,7 +134,7 @@ ScoreSteps make_steps(const Problem& problem, std::int64_t index, std::int64_t k
   steps.softcap = problem.softcap;
   steps.slopes = problem.alibi_slopes.data != nullptr;
   steps.modifier = problem.modifier;
-  steps.mask = problem.mask_kind;
+  steps.mask = problem.mask.type;
   steps.mask_stride = problem.mask.stride[3];
   steps.sinks = problem.sinks.data != nullptr;
   steps.batch = index;
@@ -153,14 +144,33 @@ ScoreSteps make_steps(const Problem& problem, std::int64_t index, std::int64_t k
   return steps;
 }
 
+/// What differs from head to head of a unit: rows, segments, steps and scratch.
+void set_head(const Problem& problem, const Plan& plan, const Sequence& sequence,
+              std::int64_t index, std::int64_t kv_head, std::int64_t first_row, QueryRow* rows,
+              KeySegment* segments, AttentionBlock* block) {
+  for (int r = 0; r < block->row_count; ++r)
+    rows[r] = make_row(problem, sequence, index, kv_head, first_row + r);
+  block->rows = rows;
+  block->segments = segments;
+  if (problem.past_count > 0) {
+    *segments++ = make_segment(problem.past_key, problem.past_value, sequence, kv_head,
+                               problem.past_count, plan.gather_past_key, plan.gather_past_value);
+  }
+  *segments++ =
+      make_segment(problem.key, problem.value, sequence, kv_head,
+                   sequence.key_count - problem.past_count, plan.gather_key, plan.gather_value);
+  block->segment_count = static_cast<int>(segments - block->segments);
+  block->steps = make_steps(problem, index, kv_head, first_row);
+}
+
 /// Weights of a ragged batch have a column for each key of the longest sequence; those past a
 /// shorter one's end hold what an excluded key has.
-void fill_past_end(const Problem& problem, const AttentionBlock& block, const QueryRow* rows) {
+void fill_past_end(const Problem& problem, const AttentionBlock& block) {
   const float absent =
       problem.value.data == nullptr ? -std::numeric_limits<float>::infinity() : 0.0f;
   for (int r = 0; r < block.row_count; ++r) {
     for (std::int64_t key = block.key_count; key < problem.key_count; ++key) {
-      rows[r].weights[key * problem.weights.stride[3]] = absent;
+      block.rows[r].weights[key * problem.weights.stride[3]] = absent;
     }
   }
 }
@@ -169,9 +179,9 @@ void fill_past_end(const Problem& problem, const AttentionBlock& block, const Qu
 
 Task::Task(const Problem& problem, const Plan& plan, const TileSizes& tiles, std::int64_t unit,
            std::byte* scratch)
-    : problem_(problem), rows_(reinterpret_cast<QueryRow*>(scratch + plan.layout.rows)) {
-  const std::int64_t index = unit / plan.row_blocks / problem.kv_heads;
-  const std::int64_t kv_head = unit / plan.row_blocks % problem.kv_heads;
+    : problem_(problem) {
+  const std::int64_t index = unit / plan.row_blocks / plan.head_units;
+  const std::int64_t first_head = unit / plan.row_blocks % plan.head_units * plan.heads;
   // Causal: later rows see more keys, and the longest tasks of a head go first.
   const std::int64_t position = unit % plan.row_blocks;
   const std::int64_t row_block =
@@ -181,36 +191,32 @@ Task::Task(const Problem& problem, const Plan& plan, const TileSizes& tiles, std
   const std::int64_t packed_rows = sequence.query_count * problem.group;
   const std::int64_t row_count = std::min<std::int64_t>(plan.row_block, packed_rows - first_row);
   if (row_count <= 0) return;
-  block.row_count = static_cast<int>(row_count);
-  for (int r = 0; r < block.row_count; ++r)
-    rows_[r] = make_row(problem, sequence, index, kv_head, first_row + r);
-  if (problem.past_count > 0) {
-    segments_[block.segment_count++] =
-        make_segment(problem.past_key, problem.past_value, sequence, kv_head, problem.past_count,
-                     plan.gather_past_key, plan.gather_past_value);
-  }
-  segments_[block.segment_count++] =
-      make_segment(problem.key, problem.value, sequence, kv_head,
-                   sequence.key_count - problem.past_count, plan.gather_key, plan.gather_value);
   chunks = cut_keys(problem, tiles, packed_rows, sequence.key_count);
-  block.rows = rows_;
+  block.row_count = static_cast<int>(row_count);
   block.query_dim_stride = problem.query.stride[3];
   block.output_dim_stride = problem.output.stride[3];
   block.weights_stride = problem.weights.stride[3];
-  block.segments = segments_;
   block.key_count = block.end_key = sequence.key_count;
   block.dim = problem.dim;
   block.value_dim = problem.value_dim;
   block.scale = problem.scale;
   block.key_block = plan.key_block;
   block.by_rows = few_rows(problem, tiles, packed_rows, sequence.key_count);
-  block.steps = make_steps(problem, index, kv_head, first_row);
   block.stage = problem.stage;
-  block.scratch = make_scratch(plan.layout, scratch);
+  const auto last_head =
+      std::min(plan.heads - 1, static_cast<int>(problem.kv_heads - first_head - 1));
+  auto* rows = reinterpret_cast<QueryRow*>(scratch + plan.layout.rows);
+  for (int head = last_head; head >= 0; --head) { // each leads to the one after it
+    AttentionBlock& target = head == 0 ? block : (others_[head - 1] = block);
+    target.scratch = make_scratch(plan.layout, head, scratch);
+    target.next_head = head == last_head ? nullptr : &others_[head];
+    set_head(problem, plan, sequence, index, first_head + head, first_row,
+             rows + head * plan.row_block, segments_[head], &target);
+  }
 }
 
 void Task::finish() {
-  if (problem_.ragged() && problem_.weights.data != nullptr) fill_past_end(problem_, block, rows_);
+  if (problem_.ragged() && problem_.weights.data != nullptr) fill_past_end(problem_, block);
 }
 
 } // namespace simdattn

@@ -1,5 +1,6 @@
 #pragma once
-// One unit of a plan, a block of query rows against one key/value head, made ready for a kernel.
+// One unit of a plan, a block of query rows against one key/value head or several that share a
+// mask, made ready for a kernel.
 
 #include "kernel_table.hpp"
 #include "plan.hpp"
@@ -22,13 +23,13 @@ public:
   /// What is left to write once the kernels have written every row.
   void finish();
 
-  AttentionBlock block{};
-  Chunks chunks{1, 0}; ///< of the unit's keys
+  AttentionBlock block{}; ///< of the first head; leads to those of the others
+  Chunks chunks{1, 0};    ///< of the unit's keys
 
 private:
   const Problem& problem_;
-  QueryRow* rows_;
-  KeySegment segments_[2];
+  AttentionBlock others_[most_heads - 1];
+  KeySegment segments_[most_heads][2];
 };
 
 } // namespace simdattn

@@ -173,7 +173,7 @@ Status validate_scores(const AttentionTensors& tensors, ScoreStage stage,
       check_rows(scores, tensors.query, problem->key_count, "the number of keys"));
   problem->weights = tensors.weights;
   problem->stage = stage;
-  if (stage != ScoreStage::masked) problem->mask_kind = MaskKind::none;
+  if (stage != ScoreStage::masked) problem->mask = {};
   return check_outputs_apart({scores}, {{"query", tensors.query},
                                         {"key", tensors.key},
                                         {"past_key", tensors.past_key},

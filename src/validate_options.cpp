@@ -12,24 +12,6 @@ namespace {
 /// Positions and windows stay this far from overflowing.
 constexpr std::int64_t largest_offset = std::int64_t{1} << 40;
 
-/// none: a mask can't be of that type.
-MaskKind mask_kind_of(DataType type) noexcept {
-  switch (type) {
-  case DataType::boolean:
-    return MaskKind::boolean;
-  case DataType::f32:
-    return MaskKind::f32;
-  case DataType::f16:
-    return MaskKind::f16;
-  case DataType::bf16:
-    return MaskKind::bf16;
-  case DataType::none:
-  case DataType::i64:
-    break;
-  }
-  return MaskKind::none;
-}
-
 Status check_window(const char* name, std::int64_t window) noexcept {
   if (window >= -1) return {};
   return Status::error(StatusCode::invalid_argument,
@@ -177,11 +159,11 @@ Status check_sequences(const AttentionTensors& tensors, Problem* problem) noexce
 Status check_score_tensors(const AttentionTensors& tensors, std::int64_t mask_rows,
                            Problem* problem) noexcept {
   const std::int64_t mask_batch = problem->ragged() ? 1 : problem->batch;
-  problem->mask = tensors.mask;
   if (tensors.mask.data != nullptr) {
+    problem->mask = tensors.mask;
     const NamedTensor mask("mask", tensors.mask);
-    problem->mask_kind = mask_kind_of(mask.type);
-    if (problem->mask_kind == MaskKind::none) {
+    if (mask.type != DataType::boolean && mask.type != DataType::f32 &&
+        mask.type != DataType::f16 && mask.type != DataType::bf16) {
       return Status::error(StatusCode::invalid_argument,
                            "mask: type is %s; it must be boolean, f32, f16 or bf16",
                            type_name(mask.type));

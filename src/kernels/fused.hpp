@@ -43,9 +43,10 @@ void begin_panel(const AttentionBlock& block, const Panel<Isa>& panel) {
   }
 }
 
-/// Scores of a panel and a run of keys in scratch.
+/// The product of a panel and a run of keys, in scratch, with the mask where that joins it.
 template <class Isa, int Vectors>
-void make_scores(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys) {
+void make_product(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
+                  MaskEffect mask) {
   if constexpr (Vectors == 1) {
     if (block.by_rows) {
       return row_scores<Isa>(block.scratch.query, panel.row_count, block.dim, block.value_dim, keys,
@@ -54,7 +55,17 @@ void make_scores(const AttentionBlock& block, const Panel<Isa>& panel, const Key
   }
   panel_scores<Isa, Vectors>(panel_of(block.scratch.query, panel, block.dim), block.dim,
                              block.value_dim, keys, block.row_count <= Isa::tiles.panel_rows,
+                             mask_joins_product(block) ? loaded_mask(block, mask) : MaskValues{},
                              block.scratch.scores, block.scratch.tile_max);
+}
+
+/// Scores of a panel and a run of keys in scratch, up to `stage`. `in_part`: some row does not see
+/// some of these keys by its interval.
+template <class Isa, int Vectors>
+void make_scores(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
+                 MaskEffect mask, bool in_part, ScoreStage stage = ScoreStage::masked) {
+  make_product<Isa, Vectors>(block, panel, keys, mask);
+  finish_scores<Isa, Vectors>(block, panel, keys, mask, in_part, stage);
 }
 
 /// Adds values · weights to dims [first_dim, first_dim + dims) of rows [first_row, end_row) of a
@@ -103,15 +114,13 @@ void add_values(const AttentionBlock& block, const Panel<Isa>& panel, const KeyB
                              });
 }
 
-/// Adds a run of keys to a panel's sums.
+/// Adds a run of keys to a panel's sums. The mask is in scratch.
 template <class Isa, int Vectors>
-void attend(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys) {
+void attend(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
+            MaskEffect mask) {
   const KernelScratch& scratch = block.scratch;
-  const MaskEffect mask = load_mask<Isa, Vectors>(block, panel, keys);
-  if (mask == MaskEffect::excludes_every) return;
   const bool in_part = keys.first < panel.all_first || keys.first + keys.count > panel.all_end;
-  make_scores<Isa, Vectors>(block, panel, keys);
-  finish_scores<Isa, Vectors>(block, panel, keys, mask, in_part);
+  make_scores<Isa, Vectors>(block, panel, keys, mask, in_part);
   with_units(block.steps, [&](auto units) {
     online_softmax<Isa, Vectors, units.value>(
         scratch.scores, keys.count, scratch.tile_max, scratch.row_max + panel.first_row,
@@ -178,8 +187,7 @@ void write_weights(const AttentionBlock& block, const Panel<Isa>* panels, int pa
         const Panel<Isa>& panel = panels[p];
         const QueryRow* rows = block.rows + panel.first_row;
         const MaskEffect mask = load_mask<Isa, vectors>(block, panel, keys);
-        make_scores<Isa, vectors>(block, panel, keys);
-        finish_scores<Isa, vectors>(block, panel, keys, mask, true);
+        make_scores<Isa, vectors>(block, panel, keys, mask, true);
         with_units(block.steps, [&](auto units) {
           final_softmax<Isa, vectors, units.value>(scratch.scores, keys.count,
                                                    scratch.row_max + panel.first_row,
@@ -196,14 +204,23 @@ void write_weights(const AttentionBlock& block, const Panel<Isa>* panels, int pa
   });
 }
 
-/// The panels of a block, set up.
+/// body(block) for a block and the heads that are done along with it.
+template <class Body>
+[[gnu::always_inline]] inline void for_heads(const AttentionBlock& block, Body&& body) {
+  for (const AttentionBlock* head = &block; head != nullptr; head = head->next_head)
+    body(*head);
+}
+
+/// The panels of a block, set up in every head.
 template <class Isa>
 struct Panels {
   Panel<Isa> panel[Isa::tiles.row_block / Isa::tiles.panel_rows];
   int count;
 
   explicit Panels(const AttentionBlock& block) : count(make_panels(block, panel)) {
-    each([&](const Panel<Isa>& p, auto vectors) { begin_panel<Isa, vectors>(block, p); });
+    for_heads(block, [&](const AttentionBlock& head) {
+      each([&](const Panel<Isa>& p, auto vectors) { begin_panel<Isa, vectors>(head, p); });
+    });
   }
 
   template <class Body>
@@ -237,10 +254,18 @@ void fused(const AttentionBlock& block) {
     panels.each([&](const Panel<Isa>& panel, auto vectors) {
       const std::int64_t from = larger(larger(keys.first, panel.some_first), first);
       const std::int64_t stop = smaller(keys.first + keys.count, panel.some_end);
-      if (from < stop) attend<Isa, vectors>(block, panel, keys.part(from, stop));
+      if (from >= stop) return;
+      const KeyBlock part = keys.part(from, stop);
+      const MaskEffect mask = load_mask<Isa, vectors>(block, panel, part);
+      if (mask == MaskEffect::excludes_every) return;
+      for_heads(block, [&](const AttentionBlock& head) {
+        attend<Isa, vectors>(head, panel, &head == &block ? part : part.in_head(block, head), mask);
+      });
     });
   });
-  if (block.partials == nullptr) return finish(block, panels);
+  if (block.partials == nullptr) {
+    return for_heads(block, [&](const AttentionBlock& head) { finish(head, panels); });
+  }
   panels.each([&](const Panel<Isa>& panel, auto vectors) {
     save_partial<Isa, vectors>(block, panel, block.partials);
   });

@@ -40,6 +40,7 @@ void for_key_blocks(const AttentionBlock& block, std::int64_t first, std::int64_
     const std::int64_t stop = smaller(end - base, segment->key_count);
     for (std::int64_t start = from; start < stop; start += block.key_block) {
       KeyBlock keys{};
+      keys.segment = static_cast<int>(segment - block.segments);
       keys.first = base + start;
       keys.count = static_cast<int>(smaller<std::int64_t>(block.key_block, stop - start));
       if constexpr (reads != Reads::values) {

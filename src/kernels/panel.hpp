@@ -17,12 +17,26 @@ struct KeyBlock {
   std::int64_t value_stride;
   std::int64_t first; ///< position of its first key
   int count;
+  int segment; ///< of the AttentionBlock
 
   [[gnu::always_inline]] KeyBlock part(std::int64_t from, std::int64_t end) const {
-    const std::int64_t skipped = from - first;
-    return {
-        key + skipped * key_stride,  value + skipped * value_stride, key_stride, value_stride, from,
-        static_cast<int>(end - from)};
+    KeyBlock part = *this;
+    part.key += (from - first) * key_stride;
+    part.value += (from - first) * value_stride;
+    part.first = from;
+    part.count = static_cast<int>(end - from);
+    return part;
+  }
+
+  /// The same keys in another head, where none are gathered.
+  [[gnu::always_inline]] KeyBlock in_head(const AttentionBlock& mine,
+                                          const AttentionBlock& other) const {
+    const KeySegment &from = mine.segments[segment], &to = other.segments[segment];
+    KeyBlock block = *this;
+    block.key = static_cast<const float*>(to.key) + (key - static_cast<const float*>(from.key));
+    block.value =
+        static_cast<const float*>(to.value) + (value - static_cast<const float*>(from.value));
+    return block;
   }
 };
 
@@ -50,7 +64,8 @@ void load_queries(const AttentionBlock& block, const Panel<Isa>& panel, float sc
   const auto factor = Isa::broadcast(scale);
   load_transposed<Isa, Vectors, float>(
       [&](int r) { return static_cast<const float*>(rows[r].query); }, panel.row_count,
-      block.query_dim_stride, block.dim, [&](auto elements) { return Isa::mul(elements, factor); },
+      block.query_dim_stride, block.dim,
+      [&](auto elements, auto) { return Isa::mul(elements, factor); },
       panel_of(block.scratch.query, panel, block.dim));
 }
 
@@ -72,18 +87,18 @@ template <class Isa>
   }
 }
 
-/// scores = K · query for every key of the block, and their maximum in each row. Where one panel
-/// `alone` reads the block it comes from memory, and is asked for in two plain sequences.
+/// scores = K · query + mask for every key of the block, and their maximum in each row. Where one
+/// panel `alone` reads the block it comes from memory, and is asked for in two plain sequences.
 template <class Isa, int Vectors>
 void panel_scores(const float* query, int dim, int value_dim, const KeyBlock& keys, bool alone,
-                  float* scores, float* tile_max) {
+                  MaskValues mask, float* scores, float* tile_max) {
   constexpr int width = Vectors * Isa::lanes;
   for (int lane = 0; lane < width; ++lane)
     tile_max[lane] = -__builtin_inff();
   for_tiles<Isa::score_keys(Vectors)>(keys.count, [&](auto tile, int k) {
     if (alone) ask_for_tile<Isa>(keys, k, tile, dim, value_dim);
     score_tile<Isa, Vectors, tile>(query, dim, keys.key + k * keys.key_stride, keys.key_stride,
-                                   scores + k * width, tile_max);
+                                   mask.from(k * width), scores + k * width, tile_max);
   });
 }
 

@@ -8,6 +8,7 @@
 
 #include "kernels/unroll.hpp"
 
+#include <cfloat>
 #include <cstdint>
 
 namespace simdattn::kernels {
@@ -16,11 +17,32 @@ namespace simdattn::kernels {
 /// instructions.
 inline constexpr int unrolled_keys = 4;
 
-/// scores[k][row] = Σ_d key[k][d] · query[d][row] for Keys keys, and tile_max[row] = max(tile_max,
-/// scores).
+/// A mask as what it adds to each score, in the order of the scores.
+struct MaskValues {
+  const float* values = nullptr; ///< nullptr: no mask
+  bool excludes = false; ///< whether −inf is among them, or what would make a score −inf
+
+  [[gnu::always_inline]] MaskValues from(std::int64_t offset) const {
+    return {values == nullptr ? nullptr : values + offset, excludes};
+  }
+};
+
+/// score + added. The sum of finite numbers stays finite, and −inf excludes whatever the score was.
+template <class Isa>
+[[gnu::always_inline]] inline typename Isa::Vector masked_score(typename Isa::Vector score,
+                                                                typename Isa::Vector added) {
+  const auto lowest = Isa::broadcast(-FLT_MAX);
+  const auto sum = Isa::max(lowest, Isa::add(score, added));
+  const auto absent = Isa::either(Isa::less(added, lowest), Isa::less(score, lowest));
+  return Isa::select(absent, Isa::broadcast(-__builtin_inff()), sum);
+}
+
+/// scores[k][row] = Σ_d key[k][d] · query[d][row] + mask[k][row] for Keys keys, and tile_max[row] =
+/// max(tile_max, scores).
 template <class Isa, int Vectors, int Keys>
 [[gnu::noinline]] void score_tile(const float* query, int dim, const float* key,
-                                  std::int64_t key_stride, float* scores, float* tile_max) {
+                                  std::int64_t key_stride, MaskValues mask, float* scores,
+                                  float* tile_max) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   Vector sum[Keys][Vectors];
@@ -54,14 +76,29 @@ template <class Isa, int Vectors, int Keys>
     for (; d < dim; ++d)
       add_dims(Index<1>{}, d);
   }
-  unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
-    Vector largest = Isa::load(tile_max + v * lanes);
-    unroll<Keys>([&](auto k) __attribute__((always_inline)) {
-      Isa::store(scores + k * width + v * lanes, sum[k][v]);
-      largest = Isa::max(largest, sum[k][v]);
+  const auto write = [&](auto&& finish) __attribute__((always_inline)) {
+    unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
+      Vector largest = Isa::load(tile_max + v * lanes);
+      unroll<Keys>([&](auto k) __attribute__((always_inline)) {
+        constexpr int at = decltype(k)::value * width + decltype(v)::value * lanes;
+        const Vector score = finish(sum[k][v], at);
+        Isa::store(scores + at, score);
+        largest = Isa::max(largest, score);
+      });
+      Isa::store(tile_max + v * lanes, largest);
     });
-    Isa::store(tile_max + v * lanes, largest);
-  });
+  };
+  if (mask.values == nullptr) {
+    write([](Vector score, int) __attribute__((always_inline)) { return score; });
+  } else if (!mask.excludes) {
+    write([&](Vector score, int at) __attribute__((always_inline)) {
+      return Isa::add(score, Isa::load(mask.values + at));
+    });
+  } else {
+    write([&](Vector score, int at) __attribute__((always_inline)) {
+      return masked_score<Isa>(score, Isa::load(mask.values + at));
+    });
+  }
 }
 
 /// Whether some number is infinite or NaN.

@@ -97,27 +97,29 @@ enum class MaskEffect {
   excludes_every, ///< from every row
 };
 
-/// What a mask's vectors have in common. By value through the loops, so that it stays in registers.
+/// What a mask's vectors have in common. By value through the loops, so that it stays in registers;
+/// by two chains, since one would take longer than the rest of the loop.
 template <class Isa>
 struct MaskSurvey {
   using Vector = typename Isa::Vector;
-  Vector largest = Isa::broadcast(-__builtin_inff()), squares = Isa::broadcast(0.0f);
+  Vector largest[2] = {Isa::broadcast(-__builtin_inff()), Isa::broadcast(-__builtin_inff())};
+  Vector squares[2] = {Isa::broadcast(0.0f), Isa::broadcast(0.0f)};
 
-  [[gnu::always_inline]] Vector operator()(Vector values) {
-    largest = Isa::max(largest, values);
-    squares = Isa::fma(values, values, squares);
+  template <int I>
+  [[gnu::always_inline]] Vector operator()(Vector values, Index<I>) {
+    largest[I % 2] = Isa::max(largest[I % 2], values);
+    squares[I % 2] = Isa::fma(values, values, squares[I % 2]);
     return values;
   }
 
   MaskEffect effect() const {
+    const Vector most = Isa::max(largest[0], largest[1]), sum = Isa::add(squares[0], squares[1]);
     // NaN is not less than anything, and so counts as "may exclude".
-    if (!Isa::any(Isa::not_less(largest, Isa::broadcast(-FLT_MAX))) &&
-        !Isa::any(Isa::is_nan(squares))) {
+    if (!Isa::any(Isa::not_less(most, Isa::broadcast(-FLT_MAX))) && !Isa::any(Isa::is_nan(sum)))
       return MaskEffect::excludes_every;
-    }
-    if (!Isa::any(Isa::not_less(squares, Isa::broadcast(FLT_MIN)))) return MaskEffect::nothing;
-    return Isa::any(Isa::not_less(squares, Isa::broadcast(FLT_MAX))) ? MaskEffect::may_exclude
-                                                                     : MaskEffect::adds;
+    if (!Isa::any(Isa::not_less(sum, Isa::broadcast(FLT_MIN)))) return MaskEffect::nothing;
+    return Isa::any(Isa::not_less(sum, Isa::broadcast(FLT_MAX))) ? MaskEffect::may_exclude
+                                                                 : MaskEffect::adds;
   }
 };
 
@@ -140,7 +142,8 @@ MaskEffect transpose_mask(const AttentionBlock& block, const Panel<Isa>& panel,
   constexpr int ahead = 256 / sizeof(T); // too many rows for the hardware's prefetchers
   if (distinct_rows == panel.row_count) {
     for (int j = 0; j < distinct_keys; ++j) {
-      const auto values = survey(Isa::broadcast(load_element<Isa>(row_at(0) + j * stride)));
+      const auto values =
+          survey(Isa::broadcast(load_element<Isa>(row_at(0) + j * stride)), Index<0>{});
       for (int v = 0; v < width; v += lanes)
         Isa::store(mask + j * width + v, values);
     }
@@ -157,53 +160,52 @@ MaskEffect transpose_mask(const AttentionBlock& block, const Panel<Isa>& panel,
 template <class Isa, int Vectors>
 MaskEffect load_mask(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys) {
   switch (block.steps.mask) {
-  case MaskKind::boolean:
+  case DataType::boolean:
     return transpose_mask<Isa, Vectors, unsigned char>(block, panel, keys);
-  case MaskKind::f32:
+  case DataType::f32:
     return transpose_mask<Isa, Vectors, float>(block, panel, keys);
-  case MaskKind::f16:
+  case DataType::f16:
     return transpose_mask<Isa, Vectors, Float16>(block, panel, keys);
-  case MaskKind::bf16:
+  case DataType::bf16:
     return transpose_mask<Isa, Vectors, BFloat16>(block, panel, keys);
-  case MaskKind::none:
+  case DataType::none:
+  case DataType::i64:
     break;
   }
   return MaskEffect::nothing;
 }
 
-/// score += mask, where the mask is too small to take a finite score below −FLT_MAX.
-template <class Isa, int Vectors>
-void add_small_mask(const KernelScratch& scratch, int keys) {
-  constexpr int lanes = Isa::lanes, width = Vectors * lanes;
-  change_scores<Isa, Vectors>(
-      scratch, keys, [&](auto v, int j, auto score) __attribute__((always_inline)) {
-        return Isa::add(score, Isa::load(scratch.mask + j * width + v * lanes));
-      });
+/// Whether nothing comes between product and mask, so that the tiles of the product can add it.
+[[gnu::always_inline]] inline bool mask_joins_product(const AttentionBlock& block) {
+  const ScoreSteps& steps = block.steps;
+  return !block.by_rows && steps.softcap == 0.0f && !steps.slopes &&
+         steps.modifier.modify == nullptr;
 }
 
-/// score += mask. The sum of finite numbers stays finite, and −inf excludes whatever the score was.
-template <class Isa, int Vectors>
-void add_mask(const KernelScratch& scratch, int keys) {
-  constexpr int lanes = Isa::lanes, width = Vectors * lanes;
-  const auto lowest = Isa::broadcast(-FLT_MAX);
-  change_scores<Isa, Vectors>(
-      scratch, keys, [&](auto v, int j, auto score) __attribute__((always_inline)) {
-        const auto added = Isa::load(scratch.mask + j * width + v * lanes);
-        const auto sum = Isa::max(lowest, Isa::add(score, added));
-        const auto absent = Isa::either(Isa::less(added, lowest), Isa::less(score, lowest));
-        return Isa::select(absent, Isa::broadcast(-__builtin_inff()), sum);
-      });
+/// The mask that load_mask() has brought into scratch.
+inline MaskValues loaded_mask(const AttentionBlock& block, MaskEffect mask) {
+  if (mask == MaskEffect::nothing) return {};
+  return {block.scratch.mask, mask != MaskEffect::adds || !block.steps.adds_mask()};
 }
 
-/// score = −inf where the mask is −inf.
+/// score += mask.
 template <class Isa, int Vectors>
-void exclude_by_mask(const KernelScratch& scratch, int keys) {
+void add_mask(const KernelScratch& scratch, int keys, MaskValues mask) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
-  change_scores<Isa, Vectors>(
-      scratch, keys, [&](auto v, int j, auto score) __attribute__((always_inline)) {
-        const auto added = Isa::load(scratch.mask + j * width + v * lanes);
-        return Isa::select(Isa::less(added, Isa::broadcast(-FLT_MAX)), added, score);
-      });
+  const auto value = [&](int v, int j) __attribute__((always_inline)) {
+    return Isa::load(mask.values + j * width + v * lanes);
+  };
+  if (mask.excludes) {
+    change_scores<Isa, Vectors>(
+        scratch, keys, [&](auto v, int j, auto score) __attribute__((always_inline)) {
+          return masked_score<Isa>(score, value(v, j));
+        });
+  } else {
+    change_scores<Isa, Vectors>(
+        scratch, keys, [&](auto v, int j, auto score) __attribute__((always_inline)) {
+          return Isa::add(score, value(v, j));
+        });
+  }
 }
 
 /// Which lanes of a panel don't see a key: by interval, or by the mask in scratch.
@@ -221,10 +223,11 @@ struct Exclusion {
 };
 
 /// Everything between product and softmax for the scores of one panel and run of keys, up to
-/// `stage`. `in_part`: some row does not see some of these keys by its interval.
+/// `stage`, but for a mask that joined the product. `in_part`: some row does not see some of these
+/// keys by its interval.
 template <class Isa, int Vectors>
 void finish_scores(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
-                   MaskEffect mask, bool in_part, ScoreStage stage = ScoreStage::masked) {
+                   MaskEffect mask, bool in_part, ScoreStage stage) {
   const ScoreSteps& steps = block.steps;
   const QueryRow* rows = block.rows + panel.first_row;
   const KernelScratch& scratch = block.scratch;
@@ -237,13 +240,9 @@ void finish_scores(const AttentionBlock& block, const Panel<Isa>& panel, const K
     modify_scores<Isa, Vectors>(steps, panel, keys, scratch.scores);
     know_max = false;
   }
-  if (mask != MaskEffect::nothing) {
-    if (!steps.adds_mask())
-      exclude_by_mask<Isa, Vectors>(scratch, keys.count);
-    else if (mask == MaskEffect::adds)
-      add_small_mask<Isa, Vectors>(scratch, keys.count);
-    else
-      add_mask<Isa, Vectors>(scratch, keys.count);
+  const MaskValues values = loaded_mask(block, mask);
+  if (values.values != nullptr && !mask_joins_product(block)) {
+    add_mask<Isa, Vectors>(scratch, keys.count, values);
     know_max = true;
   }
   if (in_part) {

@@ -40,8 +40,7 @@ void scores(const AttentionBlock& block) {
     const QueryRow* rows = block.rows + panel.first_row;
     for_key_blocks<Isa, Reads::keys>(block, 0, block.key_count, [&](const KeyBlock& keys) {
       const MaskEffect mask = load_mask<Isa, vectors>(block, panel, keys);
-      make_scores<Isa, vectors>(block, panel, keys);
-      finish_scores<Isa, vectors>(block, panel, keys, mask, true, block.stage);
+      make_scores<Isa, vectors>(block, panel, keys, mask, true, block.stage);
       const auto row_at = [&](int r) {
         return rows[r].weights + keys.first * block.weights_stride;
       };
@@ -61,7 +60,7 @@ void load_columns(const AttentionBlock& block, const Panel<Isa>& panel, std::int
   };
   load_transposed<Isa, Vectors, float>(
       row_at, panel.row_count, block.query_dim_stride, count,
-      [](auto elements) { return elements; }, block.scratch.scores);
+      [](auto elements, auto) { return elements; }, block.scratch.scores);
 }
 
 /// score = log2(e) · (score − maximum) in scratch. Only a score of −inf stays −inf, which alone

@@ -30,7 +30,7 @@ Finish load_transposed(RowAt row_at, int row_count, std::int64_t stride, int cou
         });
         Isa::transpose(square);
         unroll<lanes>([&](auto r) __attribute__((always_inline)) {
-          Isa::store(panel + (i + r) * width + lane, finish(square[r]));
+          Isa::store(panel + (i + r) * width + lane, finish(square[r], r));
         });
       }
     }
@@ -38,7 +38,7 @@ Finish load_transposed(RowAt row_at, int row_count, std::int64_t stride, int cou
       float* target = panel + i * width + lane;
       for (int r = 0; r < lanes; ++r)
         target[r] = load_element<Isa>(rows[r] + i * stride);
-      Isa::store(target, finish(Isa::load(target)));
+      Isa::store(target, finish(Isa::load(target), Index<0>{}));
     }
   }
   return finish;

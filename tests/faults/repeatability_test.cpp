@@ -6,7 +6,10 @@
 #include "support/status.hpp"
 #include "support/test_problem.hpp"
 
+#include <cmath>
 #include <gtest/gtest.h>
+#include <random>
+#include <vector>
 
 namespace simdattn::test {
 namespace {
@@ -98,6 +101,38 @@ TEST_P(Fault32_same_bits, whether_lse_and_weights_are_wanted_or_not) {
   ASSERT_OK(all.run(implementation()));
   ASSERT_OK(output_only.run(implementation()));
   EXPECT_TRUE(same_elements(output_only.output, all.output));
+}
+
+// Heads that share a mask may be done together; whether they are depends on the threads.
+TEST_P(Fault32_same_bits, with_a_mask_for_all_heads_or_for_each_at_any_number_of_threads) {
+  AttentionCase c;
+  c.heads = c.kv_heads = 5;
+  c.queries = 230;
+  c.keys = 300;
+  c.dim = 24;
+  c.value_dim = 20;
+  std::vector<float> mask(static_cast<std::size_t>(c.queries * c.keys));
+  std::mt19937 random(6);
+  for (float& number : mask)
+    number = random() % 9 == 0 ? -INFINITY : static_cast<float>(random() % 100) / 50.0f;
+  std::vector<float> masks;
+  for (std::int64_t head = 0; head < c.heads; ++head)
+    masks.insert(masks.end(), mask.begin(), mask.end());
+
+  TestProblem for_all(c), for_each(c);
+  for_all.fill(5);
+  for_all.value.at(0, 1, 7, 3) = NAN; // in some rows a hidden key
+  for_each.fill_from(for_all);
+  for_all.others.mask = bhsd<const float>(mask.data(), 1, 1, c.queries, c.keys);
+  for_each.others.mask = bhsd<const float>(masks.data(), 1, c.heads, c.queries, c.keys);
+  ASSERT_TRUE(runs_correctly(for_each, implementation()));
+  for (const int threads : {1, 2, 7}) {
+    SCOPED_TRACE(threads);
+    Context context;
+    context.threads = threads;
+    ASSERT_OK(for_all.run(implementation(), context));
+    expect_same_results(for_all, for_each);
+  }
 }
 
 SIMDATTN_FOR_EACH_IMPLEMENTATION(Fault32_same_bits);

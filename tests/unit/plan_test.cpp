@@ -47,6 +47,16 @@ Problem dense(const Sizes& s, bool bshd = false) {
   return problem;
 }
 
+/// The same with a mask of a row for each query, for each head or the same for all of them.
+Problem masked(Problem problem, bool shared) {
+  static float element = 0;
+  problem.mask = simdattn::bhsd<const float>(&element, 1, shared ? 1 : problem.query_heads,
+                                             problem.query_count, problem.key_count);
+  for (int axis = 0; axis < 3; ++axis)
+    if (problem.mask.size[axis] == 1) problem.mask.stride[axis] = 0;
+  return problem;
+}
+
 // Unlike the others this needs no CPU that runs the implementation: only its tile sizes.
 class PlanTest : public ::testing::TestWithParam<const Implementation*> {
 protected:
@@ -124,8 +134,8 @@ TEST_P(PlanTest, lays_scratch_out_in_aligned_parts_that_do_not_overlap) {
          {Sizes{1, 1, 1, 1, 1, 1, 1}, {1, 16, 1, 100, 300, 64, 64}, {1, 4, 3, 33, 70, 129, 5}}) {
       const Plan cut = plan(dense(sizes, bshd));
       const ScratchLayout& at = cut.layout;
-      const std::array starts{at.query,    at.output, at.scores, at.row_max, at.row_sum,
-                              at.tile_max, at.key,    at.value,  at.rows,    at.bytes};
+      const std::array starts{at.query, at.output, at.row_max, at.row_sum, at.scores, at.tile_max,
+                              at.mask,  at.key,    at.value,   at.rows,    at.bytes};
       EXPECT_TRUE(std::is_sorted(starts.begin(), starts.end())) << sizes;
       for (const std::size_t start : starts)
         EXPECT_EQ(start % scratch_alignment, 0u) << sizes;
@@ -136,8 +146,9 @@ TEST_P(PlanTest, lays_scratch_out_in_aligned_parts_that_do_not_overlap) {
                  value_dim = static_cast<std::size_t>(sizes.value_dim);
       const auto keys = static_cast<std::size_t>(cut.key_block);
       EXPECT_GE(at.output - at.query, padded * dim);
-      EXPECT_GE(at.scores - at.output, padded * value_dim);
+      EXPECT_GE(at.row_max - at.output, padded * value_dim);
       EXPECT_GE(at.row_sum - at.row_max, padded);
+      EXPECT_GE(at.scores - at.row_sum, padded);
       EXPECT_GE(at.value - at.key, cut.gather_key ? keys * dim * sizeof(float) : 0);
       EXPECT_GE(at.rows - at.value, cut.gather_value ? keys * value_dim * sizeof(float) : 0);
       EXPECT_GE(at.bytes - at.rows, rows * sizeof(QueryRow));
@@ -157,6 +168,27 @@ TEST_P(PlanTest, gathers_rows_that_lie_kilobytes_apart_and_elements_that_are_not
   EXPECT_FALSE(plan(problem).gather_value);
 }
 
+TEST_P(PlanTest, joins_two_heads_that_share_a_mask_where_enough_units_are_left) {
+  const Problem problem = dense({1, 9, 1, 500, 700, 32, 32});
+  const Plan joined = plan(masked(problem, true));
+  EXPECT_EQ(joined.heads, 2);
+  EXPECT_EQ(joined.units, 5 * joined.row_blocks); // of 9 heads the last is alone
+  EXPECT_GE(joined.layout.scores, 2 * joined.layout.head_bytes);
+  EXPECT_LE(joined.layout.bytes, most_scratch);
+  EXPECT_EQ(plan(masked(problem, false)).heads, 1);
+  EXPECT_EQ(plan(problem).heads, 1);
+  EXPECT_EQ(plan(masked(dense({1, 32, 1, 500, 700, 32, 32}, true), true)).heads, 1); // gathers
+  Problem padding = masked(problem, true);
+  padding.mask.stride[2] = 0; // one row for all queries
+  EXPECT_EQ(plan(padding).heads, 1);
+
+  const Plan for_many_threads = plan(masked(problem, true), 1000);
+  EXPECT_EQ(for_many_threads.heads, 1);
+  EXPECT_EQ(for_many_threads.row_block, joined.row_block);
+  EXPECT_EQ(for_many_threads.key_block, joined.key_block);
+  EXPECT_EQ(for_many_threads.units, 9 * joined.row_blocks);
+}
+
 // Any size grows, in any order, from any start: never is less asked for.
 TEST_P(PlanTest, asks_for_no_less_workspace_when_a_dimension_grows) {
   std::mt19937 random(1);
@@ -164,15 +196,19 @@ TEST_P(PlanTest, asks_for_no_less_workspace_when_a_dimension_grows) {
     return static_cast<std::int64_t>(random() % static_cast<unsigned>(most));
   };
   for (int start = 0; start < effort(300, 30); ++start) {
-    const bool bshd = start % 2 == 1;
+    const bool bshd = start % 2 == 1, has_mask = start % 4 > 1;
     Sizes sizes{1 + below(3), 1 + below(3),  1 + below(3), below(40),
                 below(40),    1 + below(20), below(20)};
     const int threads = static_cast<int>(1 + below(4));
     const CacheSizes caches{0, static_cast<std::size_t>(below(4)) * 256 * 1024, 0};
     std::size_t before = 0;
     for (int step = 0; step < 60; ++step) {
-      const Plan cut = plan(dense(sizes, bshd), threads, caches);
-      ASSERT_GE(cut.workspace_bytes, before) << sizes << " threads=" << threads << " bshd=" << bshd;
+      Problem problem = dense(sizes, bshd);
+      if (has_mask) problem = masked(problem, true);
+      const Plan cut = plan(problem, threads, caches);
+      ASSERT_LE(cut.layout.bytes, cut.worker_bytes);
+      ASSERT_GE(cut.workspace_bytes, before)
+          << sizes << " threads=" << threads << " bshd=" << bshd << " mask=" << has_mask;
       before = cut.workspace_bytes;
       std::int64_t* grown[] = {&sizes.batch, &sizes.kv_heads, &sizes.group,    &sizes.queries,
                                &sizes.keys,  &sizes.dim,      &sizes.value_dim};
