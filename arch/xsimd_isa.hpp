@@ -49,13 +49,10 @@ struct XsimdIsa {
     return load(values);
   }
 
-  // `lanes` numbers of 16 bits.
-  static Vector load_bf16(const std::uint16_t* p) {
-    return xsimd::bitwise_cast<Batch>(Bits::load_unaligned(p) << 16);
-  }
+  // From the bits of numbers of 16 bits.
+  static Vector widen_bf16(Bits bits) { return xsimd::bitwise_cast<Batch>(bits << 16); }
   // Without denormal floats, which the caller may have turned off.
-  static Vector load_f16(const std::uint16_t* p) {
-    const Bits bits = Bits::load_unaligned(p);
+  static Vector widen_f16(Bits bits) {
     const Bits size = bits & Bits(0x7fff), sign = (bits ^ size) << 16, shifted = size << 13;
     const Batch below_normal = xsimd::batch_cast<float>(size) * Batch(0x1p-24f);
     const Bits finite = xsimd::select(size < Bits(0x0400), xsimd::bitwise_cast<Bits>(below_normal),
