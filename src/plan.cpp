@@ -119,23 +119,23 @@ std::int64_t chunk_limit(const Problem& problem, std::int64_t key_count) {
   return std::clamp<std::int64_t>((key_count + least_chunk - 1) / least_chunk, 1, most_chunks);
 }
 
-/// Whether heads see the same mask, with a row for each query: it can then be brought into the
-/// order of the scores once for several of them.
-bool same_mask(const Problem& problem) {
-  return problem.mask.data != nullptr && problem.mask.stride[1] == 0 &&
-         problem.mask.stride[2] != 0 && !problem.ragged() && problem.key.data != nullptr &&
-         problem.value_dim != 0;
+/// Whether the mask has a row for each query. Where heads share it, several of them can be done
+/// together, and its rows be brought into the order of the scores once.
+bool masks_rows(const Problem& problem) {
+  return problem.mask.data != nullptr && problem.mask.stride[2] != 0 && !problem.ragged() &&
+         problem.key.data != nullptr && problem.value_dim != 0;
 }
 
-/// The blocks of a call, as large as the implementation asks for or as the budget allows. Heads are
-/// joined where that takes no rows from a block. Not clipped to the rows and keys there are, so
-/// that where sums are cut does not depend on them.
+/// The blocks of a call, as large as the implementation asks for or as the budget allows, with room
+/// for several heads where they might share a mask and that takes no rows from a block. Not clipped
+/// to the rows and keys there are, nor are the heads counted, so that where sums are cut does not
+/// depend on that.
 Blocks choose_blocks(const Problem& problem, const TileSizes& tiles, GatherSpace gather,
                      std::size_t budget) {
   const std::int64_t rows = problem.packed_rows();
   const bool large_dim = std::max(problem.dim, problem.value_dim) > 64;
   const Blocks wanted{tiles.row_block, large_dim ? tiles.key_block_large_dim : tiles.key_block, 1};
-  if (same_mask(problem) && !gather.key && !gather.value && rows > tiles.streamed_rows &&
+  if (masks_rows(problem) && !gather.key && !gather.value && rows > tiles.streamed_rows &&
       cut_keys(problem, tiles, rows, problem.key_count).count == 1) {
     const Blocks joined =
         shrink(problem, tiles, {wanted.rows, wanted.keys, most_heads}, gather, budget);
@@ -182,7 +182,7 @@ Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes&
   plan.row_blocks = (rows + plan.row_block - 1) / plan.row_block;
   // Fewer, larger units, as long as there are enough for every thread. Each head comes out the
   // same.
-  plan.heads = blocks.heads;
+  plan.heads = problem.mask.stride[1] == 0 ? blocks.heads : 1;
   plan.head_units = (problem.kv_heads + plan.heads - 1) / plan.heads;
   if (problem.batch * plan.head_units * plan.row_blocks < enough_units * threads) {
     plan.heads = 1;
@@ -211,7 +211,7 @@ Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes&
   const Blocks largest{
       clip(tiles.row_block, rows),
       clip(std::max(tiles.key_block, tiles.key_block_large_dim), problem.key_count),
-      same_mask(problem) ? most_heads : 1};
+      masks_rows(problem) ? most_heads : 1};
   const std::size_t unshrunk = lay_out(problem, tiles, largest, gather).bytes;
   plan.worker_bytes = unshrunk <= budget ? unshrunk : std::max(budget, plan.layout.bytes);
   plan.workspace_bytes = scratch_alignment;

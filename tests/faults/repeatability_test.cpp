@@ -109,8 +109,7 @@ TEST_P(Fault32_same_bits, with_a_mask_for_all_heads_or_for_each_at_any_number_of
   c.heads = c.kv_heads = 5;
   c.queries = 230;
   c.keys = 300;
-  c.dim = 24;
-  c.value_dim = 20;
+  c.dim = c.value_dim = 64;
   std::vector<float> mask(static_cast<std::size_t>(c.queries * c.keys));
   std::mt19937 random(6);
   for (float& number : mask)
