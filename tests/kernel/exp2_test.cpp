@@ -42,8 +42,8 @@ protected:
   // From one run that is tried to the next: all of them, but samples of them where that would take
   // minutes.
   std::uint32_t stride() const {
-    const bool slow = implementation_name(implementation()) == std::string("odd");
-    return run * static_cast<std::uint32_t>(effort(slow ? 61 : 1, 4093));
+    const bool odd = implementation_name(implementation()) == std::string("odd");
+    return run * static_cast<std::uint32_t>(effort(odd ? 61 : 1, 4093));
   }
 };
 
