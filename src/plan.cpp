@@ -28,6 +28,11 @@ constexpr std::int64_t enough_units = 4;
 /// Keys and values of one head that are read from memory rather than from a cache of one core.
 constexpr std::int64_t streamed_bytes = 1 << 20;
 
+/// `count`, but at least 1 and at most `most`.
+int clip(int most, std::int64_t count) {
+  return static_cast<int>(std::clamp<std::int64_t>(count, 1, most));
+}
+
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
@@ -113,9 +118,14 @@ std::size_t budget_of(const CacheSizes& caches) {
                         : std::min(scratch_budget, std::max<std::size_t>(caches.l2 / 2, 16 * 1024));
 }
 
+/// Whether this is the fused call, and not one of the steps.
+bool is_fused(const Problem& problem) {
+  return problem.key.data != nullptr && problem.value_dim != 0;
+}
+
 /// The most chunks that any number of rows would have.
 std::int64_t chunk_limit(const Problem& problem, std::int64_t key_count) {
-  if (problem.key.data == nullptr || problem.value_dim == 0) return 1; // not the fused call
+  if (!is_fused(problem)) return 1;
   return std::clamp<std::int64_t>((key_count + least_chunk - 1) / least_chunk, 1, most_chunks);
 }
 
@@ -123,7 +133,7 @@ std::int64_t chunk_limit(const Problem& problem, std::int64_t key_count) {
 /// together, and its rows be brought into the order of the scores once.
 bool masks_rows(const Problem& problem) {
   return problem.mask.data != nullptr && problem.mask.stride[2] != 0 && !problem.ragged() &&
-         problem.key.data != nullptr && problem.value_dim != 0;
+         is_fused(problem);
 }
 
 /// The blocks of a call, as large as the implementation asks for or as the budget allows, with room
@@ -135,7 +145,8 @@ Blocks choose_blocks(const Problem& problem, const TileSizes& tiles, GatherSpace
   const std::int64_t rows = problem.packed_rows();
   const bool large_dim = std::max(problem.dim, problem.value_dim) > 64;
   const Blocks wanted{tiles.row_block, large_dim ? tiles.key_block_large_dim : tiles.key_block, 1};
-  if (masks_rows(problem) && !gather.key && !gather.value && rows > tiles.streamed_rows &&
+  if (masks_rows(problem) && !gather.key && !gather.value &&
+      !few_rows(problem, tiles, rows, problem.key_count) &&
       cut_keys(problem, tiles, rows, problem.key_count).count == 1) {
     const Blocks joined =
         shrink(problem, tiles, {wanted.rows, wanted.keys, most_heads}, gather, budget);
@@ -143,6 +154,32 @@ Blocks choose_blocks(const Problem& problem, const TileSizes& tiles, GatherSpace
       return joined;
   }
   return shrink(problem, tiles, wanted, gather, budget);
+}
+
+/// The workspace of a plan that is complete but for this. Blocks and chunks shrink where a
+/// dimension grows, but the size that is asked for never does: from where the largest blocks exceed
+/// the budget it is the budget, until the smallest exceed it too.
+void size_workspace(const Problem& problem, const TileSizes& tiles, GatherSpace gather,
+                    std::size_t budget, int threads, Plan* plan) {
+  const std::int64_t rows = problem.packed_rows();
+  const Blocks largest{
+      clip(tiles.row_block, rows),
+      clip(std::max(tiles.key_block, tiles.key_block_large_dim), problem.key_count),
+      masks_rows(problem) ? most_heads : 1};
+  const std::size_t unshrunk = lay_out(problem, tiles, largest, gather).bytes;
+  plan->worker_bytes = unshrunk <= budget ? unshrunk : std::max(budget, plan->layout.bytes);
+  const std::int64_t limit = chunk_limit(problem, problem.key_count);
+  const auto most_workers = static_cast<std::size_t>(clip(threads, plan->units * limit));
+  plan->workspace_bytes = scratch_alignment + most_workers * plan->worker_bytes;
+  if (limit == 1) return;
+  const std::int64_t partial_rows = std::min(rows * limit, most_partial_blocks * tiles.row_block);
+  const auto floats =
+      static_cast<std::size_t>(partial_rows) * static_cast<std::size_t>(problem.value_dim + 2);
+  plan->partial_bytes =
+      (floats * sizeof(float) + scratch_alignment - 1) / scratch_alignment * scratch_alignment;
+  // One more line for each unit's counter.
+  plan->workspace_bytes += static_cast<std::size_t>(enough_units) * most_workers *
+                           (plan->partial_bytes + scratch_alignment);
 }
 
 } // namespace
@@ -159,16 +196,13 @@ Chunks cut_keys(const Problem& problem, const TileSizes& tiles, std::int64_t pac
 
 bool few_rows(const Problem& problem, const TileSizes& tiles, std::int64_t packed_rows,
               std::int64_t key_count) noexcept {
-  if (problem.key.data == nullptr || problem.value_dim == 0) return false; // not the fused call
+  if (!is_fused(problem)) return false;
   const std::int64_t bytes = key_count * (problem.dim + problem.value_dim) * std::int64_t{4};
   return packed_rows <= (bytes > streamed_bytes ? tiles.streamed_rows : tiles.few_rows);
 }
 
 Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes& caches,
                int threads) noexcept {
-  const auto clip = [](int block, std::int64_t count) {
-    return static_cast<int>(std::clamp<std::int64_t>(count, 1, block));
-  };
   const std::int64_t rows = problem.packed_rows();
   const Rows key(problem.key), value(problem.value), past_key(problem.past_key),
       past_value(problem.past_value);
@@ -194,39 +228,14 @@ Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes&
   plan.gather_past_key = past_key.copy(rows);
   plan.gather_past_value = past_value.copy(rows);
   plan.layout = lay_out(problem, tiles, {plan.row_block, plan.key_block, plan.heads}, gather);
-  const std::int64_t limit = chunk_limit(problem, problem.key_count);
   // A sequence of a ragged batch may have fewer rows than the longest, and so more chunks.
-  plan.chunks = static_cast<int>(
-      problem.ragged() ? limit : cut_keys(problem, tiles, rows, problem.key_count).count);
-  const auto workers_for = [&](std::int64_t tasks) {
-    return static_cast<int>(std::clamp<std::int64_t>(tasks, 1, threads));
-  };
+  plan.chunks =
+      static_cast<int>(problem.ragged() ? chunk_limit(problem, problem.key_count)
+                                        : cut_keys(problem, tiles, rows, problem.key_count).count);
   plan.chunk_tasks = plan.chunks > 1 && plan.units < enough_units * threads;
   plan.tasks = plan.chunk_tasks ? plan.units * plan.chunks : plan.units;
-  plan.workers = workers_for(plan.tasks);
-
-  // Blocks and chunks shrink where a dimension grows, but the size that is asked for never does:
-  // from where the largest blocks exceed the budget it is the budget, until the smallest exceed it
-  // too.
-  const Blocks largest{
-      clip(tiles.row_block, rows),
-      clip(std::max(tiles.key_block, tiles.key_block_large_dim), problem.key_count),
-      masks_rows(problem) ? most_heads : 1};
-  const std::size_t unshrunk = lay_out(problem, tiles, largest, gather).bytes;
-  plan.worker_bytes = unshrunk <= budget ? unshrunk : std::max(budget, plan.layout.bytes);
-  plan.workspace_bytes = scratch_alignment;
-  const auto most_workers = static_cast<std::size_t>(workers_for(plan.units * limit));
-  plan.workspace_bytes += most_workers * plan.worker_bytes;
-  if (limit > 1) {
-    const std::int64_t partial_rows = std::min(rows * limit, most_partial_blocks * tiles.row_block);
-    const auto floats =
-        static_cast<std::size_t>(partial_rows) * static_cast<std::size_t>(problem.value_dim + 2);
-    plan.partial_bytes =
-        (floats * sizeof(float) + scratch_alignment - 1) / scratch_alignment * scratch_alignment;
-    // One more line for each unit's counter.
-    plan.workspace_bytes += static_cast<std::size_t>(enough_units) * most_workers *
-                            (plan.partial_bytes + scratch_alignment);
-  }
+  plan.workers = clip(threads, plan.tasks);
+  size_workspace(problem, tiles, gather, budget, threads, &plan);
   return plan;
 }
 
