@@ -69,10 +69,10 @@ void load_queries(const AttentionBlock& block, const Panel<Isa>& panel, float sc
       panel_of(block.scratch.query, panel, block.dim));
 }
 
-/// Asks for a row that lies `ahead` bytes behind `row`; Locality as of the builtin.
+/// Asks for a row; Locality as of the builtin.
 template <int Locality>
-[[gnu::always_inline]] inline void ask_for(const float* row, int elements, std::int64_t ahead = 0) {
-  const char* first = reinterpret_cast<const char*>(row) + ahead;
+[[gnu::always_inline]] inline void ask_for(const float* row, int elements) {
+  const char* first = reinterpret_cast<const char*>(row);
   for (int byte = 0; byte < elements * 4; byte += 64)
     __builtin_prefetch(first + byte, 0, Locality);
 }
