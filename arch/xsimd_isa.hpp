@@ -74,6 +74,7 @@ struct XsimdIsa {
   static Vector lane(const float* p) {
     return broadcast(p[I]);
   }
+  static Vector multiply(Vector factor, Vector a) { return mul(factor, a); }
   static Vector multiply_add(Vector factor, Vector a, Vector sum) { return fma(factor, a, sum); }
 
   // x = n + fraction with n = round(x), left in the low bits of exponent, biased as in a float.

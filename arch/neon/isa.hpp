@@ -55,6 +55,10 @@ struct Neon : XsimdIsa<xsimd::neon64> {
     return {group.values};
   }
   template <int I>
+  static Vector multiply(Lane<I> factor, Vector a) {
+    return vmulq_laneq_f32(a.data, factor.values, I);
+  }
+  template <int I>
   static Vector multiply_add(Lane<I> factor, Vector a, Vector sum) {
     return vfmaq_laneq_f32(sum.data, a.data, factor.values, I);
   }

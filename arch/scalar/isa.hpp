@@ -72,6 +72,7 @@ struct Scalar {
   static Vector lane(const float* p) {
     return broadcast(p[I]);
   }
+  static Vector multiply(Vector factor, Vector a) { return mul(factor, a); }
   static Vector multiply_add(Vector factor, Vector a, Vector sum) { return fma(factor, a, sum); }
 
   // As in XsimdIsa: n = round(x) in the low bits of the exponent, biased.

@@ -77,28 +77,42 @@ template <int Locality>
     __builtin_prefetch(first + byte, 0, Locality);
 }
 
-/// Asks for the keys that come two tiles after keys [k, k + count), and for the values of these.
+/// What a panel asks for while it multiplies a block of keys: its keys two tiles ahead, its values.
+struct Ahead {
+  bool keys;
+  bool values;
+};
+
+/// Asks for what comes with keys [k, k + count).
 template <class Isa>
-[[gnu::always_inline]] inline void ask_for_tile(const KeyBlock& keys, int k, int count, int dim,
-                                                int value_dim) {
+[[gnu::always_inline]] inline void ask_for_tile(const KeyBlock& keys, Ahead ahead, int k, int count,
+                                                int dim, int value_dim) {
   for (int j = k; j < k + count; ++j) {
-    ask_for<3>(keys.key + (j + 2 * count) * keys.key_stride, dim);
-    if (keys.value != nullptr) ask_for<2>(keys.value + j * keys.value_stride, value_dim);
+    if (ahead.keys) ask_for<3>(keys.key + (j + 2 * count) * keys.key_stride, dim);
+    if (ahead.values) ask_for<2>(keys.value + j * keys.value_stride, value_dim);
   }
 }
 
-/// scores = K · query + mask for every key of the block, and their maximum in each row. Where one
-/// panel `alone` reads the block it comes from memory, and is asked for in two plain sequences.
+/// scores = K · query + mask for every key of the block, and their maximum in each row.
 template <class Isa, int Vectors>
-void panel_scores(const float* query, int dim, int value_dim, const KeyBlock& keys, bool alone,
+void panel_scores(const float* query, int dim, int value_dim, const KeyBlock& keys, Ahead ahead,
                   MaskValues mask, float* scores, float* tile_max) {
   constexpr int width = Vectors * Isa::lanes;
   for (int lane = 0; lane < width; ++lane)
     tile_max[lane] = -__builtin_inff();
-  for_tiles<Isa::score_keys(Vectors)>(keys.count, [&](auto tile, int k) {
-    if (alone) ask_for_tile<Isa>(keys, k, tile, dim, value_dim);
-    score_tile<Isa, Vectors, tile>(query, dim, keys.key + k * keys.key_stride, keys.key_stride,
-                                   mask.from(k * width), scores + k * width, tile_max);
+  const auto tiles = [&](auto tile, auto masked, int k, int count) __attribute__((always_inline)) {
+    score_tiles<Isa, Vectors, tile, masked>(query, dim, keys.key + k * keys.key_stride,
+                                            keys.key_stride, count, mask.from(k * width),
+                                            scores + k * width, tile_max);
+  };
+  for_runs<Isa::score_keys(Vectors)>(keys.count, [&](auto tile, int first, int end) {
+    const bool masked = mask.values != nullptr;
+    const bool asks = ahead.keys || ahead.values;
+    const int step = asks || masked ? tile : end - first;
+    for (int k = first; k < end; k += step) {
+      if (asks) ask_for_tile<Isa>(keys, ahead, k, tile, dim, value_dim);
+      masked ? tiles(tile, Constant<true>{}, k, step) : tiles(tile, Constant<false>{}, k, step);
+    }
   });
 }
 

@@ -37,45 +37,12 @@ template <class Isa>
   return Isa::select(absent, Isa::broadcast(-__builtin_inff()), sum);
 }
 
-/// scores[k][row] = Σ_d key[k][d] · query[d][row] + mask[k][row] for Keys keys, and tile_max[row] =
-/// max(tile_max, scores).
-template <class Isa, int Vectors, int Keys>
-[[gnu::noinline]] void score_tile(const float* query, int dim, const float* key,
-                                  std::int64_t key_stride, MaskValues mask, float* scores,
-                                  float* tile_max) {
+/// Writes a tile of scores, the mask added to them, and raises tile_max to their maximum.
+template <class Isa, bool Masked, int Keys, int Vectors>
+[[gnu::always_inline]] inline void write_scores(const typename Isa::Vector (&sum)[Keys][Vectors],
+                                                MaskValues mask, float* scores, float* tile_max) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
-  Vector sum[Keys][Vectors];
-  unroll<Keys>([&](auto k) __attribute__((always_inline)) {
-    unroll<Vectors>([&](auto v)
-                        __attribute__((always_inline)) { sum[k][v] = Isa::broadcast(0.0f); });
-  });
-  const auto add_dims = [&](auto size, int d) __attribute__((always_inline)) {
-    constexpr int group = decltype(size)::value;
-    typename Isa::template Group<group> factors[Keys];
-    unroll<Keys>([&](auto k) __attribute__((always_inline)) {
-      factors[k] = Isa::template load_group<group>(key + k * key_stride + d);
-    });
-    unroll<group>([&](auto i) __attribute__((always_inline)) {
-      Vector rows[Vectors];
-      unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
-        rows[v] = Isa::kept(Isa::load(query + (d + i) * width + v * lanes));
-      });
-      unroll<Keys>([&](auto k) __attribute__((always_inline)) {
-        const auto factor = Isa::template lane<i>(factors[k]);
-        unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
-          sum[k][v] = Isa::multiply_add(factor, rows[v], sum[k][v]);
-        });
-      });
-    });
-  };
-  int d = 0;
-  for (; d + Isa::lane_group <= dim; d += Isa::lane_group)
-    add_dims(Index<Isa::lane_group>{}, d);
-  if constexpr (Isa::lane_group > 1) {
-    for (; d < dim; ++d)
-      add_dims(Index<1>{}, d);
-  }
   const auto write = [&](auto&& finish) __attribute__((always_inline)) {
     unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
       Vector largest = Isa::load(tile_max + v * lanes);
@@ -88,7 +55,7 @@ template <class Isa, int Vectors, int Keys>
       Isa::store(tile_max + v * lanes, largest);
     });
   };
-  if (mask.values == nullptr) {
+  if constexpr (!Masked) {
     write([](Vector score, int) __attribute__((always_inline)) { return score; });
   } else if (!mask.excludes) {
     write([&](Vector score, int at) __attribute__((always_inline)) {
@@ -98,6 +65,56 @@ template <class Isa, int Vectors, int Keys>
     write([&](Vector score, int at) __attribute__((always_inline)) {
       return masked_score<Isa>(score, Isa::load(mask.values + at));
     });
+  }
+}
+
+/// scores[k][row] = Σ_d key[k][d] · query[d][row] + mask[k][row] for `count` keys, Keys at a time,
+/// and tile_max[row] = max(tile_max, scores). Masked: for Keys keys alone, since GCC 12 would keep
+/// the constants that a mask needs in registers meanwhile, and sums in memory.
+template <class Isa, int Vectors, int Keys, bool Masked>
+[[gnu::noinline]] void score_tiles(const float* query, int dim, const float* key,
+                                   std::int64_t key_stride, int count, MaskValues mask,
+                                   float* scores, float* tile_max) {
+  using Vector = typename Isa::Vector;
+  constexpr int lanes = Isa::lanes, width = Vectors * lanes;
+  constexpr Index<Isa::lane_group> group;
+  constexpr Constant<true> begins;
+  constexpr Constant<false> continues;
+  Vector sum[Keys][Vectors];
+  const auto add_dims = [&](auto size, auto first, int d) __attribute__((always_inline)) {
+    typename Isa::template Group<size> factors[Keys];
+    unroll<Keys>([&](auto k) __attribute__((always_inline)) {
+      factors[k] = Isa::template load_group<size>(key + k * key_stride + d);
+    });
+    unroll<size>([&](auto i) __attribute__((always_inline)) {
+      Vector rows[Vectors];
+      unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
+        rows[v] = Isa::kept(Isa::load(query + (d + i) * width + v * lanes));
+      });
+      unroll<Keys>([&](auto k) __attribute__((always_inline)) {
+        const auto factor = Isa::template lane<i>(factors[k]);
+        unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
+          sum[k][v] = first && i == 0 ? Isa::multiply(factor, rows[v])
+                                      : Isa::multiply_add(factor, rows[v], sum[k][v]);
+        });
+      });
+    });
+  };
+  for (int k = 0; k < (Masked ? Keys : count); k += Keys) {
+    int d = dim % group;
+    if (d == 0) {
+      add_dims(group, begins, 0);
+      d = group;
+    } else {
+      add_dims(Index<1>{}, begins, 0);
+      for (int i = 1; i < d; ++i)
+        add_dims(Index<1>{}, continues, i);
+    }
+    for (; d < dim; d += group)
+      add_dims(group, continues, d);
+    write_scores<Isa, Masked>(sum, mask, scores, tile_max);
+    key += Keys * key_stride;
+    scores += Keys * width;
   }
 }
 

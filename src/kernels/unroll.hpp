@@ -32,13 +32,23 @@ consteval int power_of_two_below(int n) {
   return power;
 }
 
-/// Cuts [0, count) into tiles of `Tile`, and the rest into ever smaller powers of two:
-/// body(Index<size>, first).
+/// Cuts [0, count) into a run of tiles of `Tile`, and the rest into tiles of ever smaller powers of
+/// two: body(Index<size>, first, end), with end − first a multiple of size.
 template <int Tile, class Body>
-[[gnu::always_inline]] inline void for_tiles(int count, Body&& body, int first = 0) {
-  for (; count - first >= Tile; first += Tile)
-    body(Index<Tile>{}, first);
-  if constexpr (Tile > 1) for_tiles<power_of_two_below(Tile)>(count, body, first);
+[[gnu::always_inline]] inline void for_runs(int count, Body&& body, int first = 0) {
+  const int end = first + (count - first) / Tile * Tile;
+  if (first < end) body(Index<Tile>{}, first, end);
+  if constexpr (Tile > 1) for_runs<power_of_two_below(Tile)>(count, body, end);
+}
+
+/// The same tile by tile: body(Index<size>, first).
+template <int Tile, class Body>
+[[gnu::always_inline]] inline void for_tiles(int count, Body&& body) {
+  for_runs<Tile>(
+      count, [&](auto tile, int first, int end) __attribute__((always_inline)) {
+        for (; first < end; first += tile)
+          body(tile, first);
+      });
 }
 
 } // namespace simdattn::kernels

@@ -106,6 +106,7 @@ struct OddTiles {
   static float lane(const Group<Size>& group) {
     return group.element[I];
   }
+  static Vector multiply(float factor, Vector a) { return mul(broadcast(factor), a); }
   static Vector multiply_add(float factor, Vector a, Vector sum) {
     return fma(broadcast(factor), a, sum);
   }
