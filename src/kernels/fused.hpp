@@ -53,8 +53,9 @@ void make_product(const AttentionBlock& block, const Panel<Isa>& panel, const Ke
                              block.scratch.scores, block.scratch.tile_max);
     }
   }
-  const bool alone = block.row_count <= Isa::tiles.panel_rows;
-  const Ahead ahead{alone, alone && keys.value != nullptr};
+  // The panel that comes first fetches the block for all.
+  const bool first = panel.first_row == 0, alone = block.row_count <= Isa::tiles.panel_rows;
+  const Ahead ahead{first && (alone || block.dim >= long_key), first && keys.value != nullptr};
   panel_scores<Isa, Vectors>(panel_of(block.scratch.query, panel, block.dim), block.dim,
                              block.value_dim, keys, ahead,
                              mask_joins_product(block) ? loaded_mask(block, mask) : MaskValues{},

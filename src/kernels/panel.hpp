@@ -77,6 +77,10 @@ template <int Locality>
     __builtin_prefetch(first + byte, 0, Locality);
 }
 
+/// Keys with so many elements are asked for where several panels read them; shorter ones come in
+/// time by themselves.
+inline constexpr int long_key = 96;
+
 /// What a panel asks for while it multiplies a block of keys: its keys two tiles ahead, its values.
 struct Ahead {
   bool keys;
