@@ -43,6 +43,24 @@ void begin_panel(const AttentionBlock& block, const Panel<Isa>& panel) {
   }
 }
 
+/// What a panel asks for while it makes scores: the values of these keys. The first panel of a
+/// block asks for all.
+template <class Isa>
+[[gnu::always_inline]] inline RowsAhead
+values_ahead(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys) {
+  if (panel.first_row != 0 || keys.value == nullptr || block.segments[keys.segment].gather_value)
+    return {};
+  return RowsAhead::of(keys.value, keys.value_stride, block.value_dim);
+}
+
+/// What a panel asks for while it sums values: the keys that come next.
+template <class Isa>
+[[gnu::always_inline]] inline RowsAhead keys_ahead(const AttentionBlock& block,
+                                                   const Panel<Isa>& panel, const KeyBlock& keys) {
+  if (panel.first_row != 0 || block.segments[keys.segment].gather_key) return {};
+  return RowsAhead::of(keys.key + keys.count * keys.key_stride, keys.key_stride, block.dim);
+}
+
 /// The product of a panel and a run of keys, in scratch, with the mask where that joins it.
 template <class Isa, int Vectors>
 void make_product(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
@@ -53,13 +71,10 @@ void make_product(const AttentionBlock& block, const Panel<Isa>& panel, const Ke
                              block.scratch.scores, block.scratch.tile_max);
     }
   }
-  // The panel that comes first fetches the block for all.
-  const bool first = panel.first_row == 0, alone = block.row_count <= Isa::tiles.panel_rows;
-  const Ahead ahead{first && (alone || block.dim >= long_key), first && keys.value != nullptr};
-  panel_scores<Isa, Vectors>(panel_of(block.scratch.query, panel, block.dim), block.dim,
-                             block.value_dim, keys, ahead,
+  panel_scores<Isa, Vectors>(panel_of(block.scratch.query, panel, block.dim), block.dim, keys,
                              mask_joins_product(block) ? loaded_mask(block, mask) : MaskValues{},
-                             block.scratch.scores, block.scratch.tile_max);
+                             values_ahead(block, panel, keys), block.scratch.scores,
+                             block.scratch.tile_max);
 }
 
 /// Scores of a panel and a run of keys in scratch, up to `stage`. `in_part`: some row does not see
@@ -96,14 +111,11 @@ void add_values(const AttentionBlock& block, const Panel<Isa>& panel, const KeyB
   const float* correction = scratch.tile_max + Isa::tiles.panel_rows;
   float* output = panel_of(scratch.output, panel, block.value_dim);
   const bool hides = by_mask || in_part;
+  const RowsAhead ahead = keys_ahead(block, panel, keys);
   if constexpr (Vectors == 1) {
     if (block.by_rows) {
-      // The keys that come next, where they lie side by side and memory is what limits.
-      const float* next = keys.key_stride == block.dim && panel.row_count <= 4
-                              ? keys.key + keys.count * keys.key_stride
-                              : nullptr;
       return row_output<Isa>(scratch.scores, panel.row_count, keys, block.value_dim, correction,
-                             output, hides, next,
+                             output, hides, ahead,
                              [&](int dim, int dims, int first_row, int end_row) {
                                add_visible_values<Isa, Vectors>(block, panel, keys, by_mask, dim,
                                                                 dims, first_row, end_row);
@@ -111,7 +123,7 @@ void add_values(const AttentionBlock& block, const Panel<Isa>& panel, const KeyB
     }
   }
   panel_output<Isa, Vectors>(scratch.scores, keys, block.value_dim, correction, output, hides,
-                             [&](int dim, int dims) {
+                             ahead, [&](int dim, int dims) {
                                add_visible_values<Isa, Vectors>(block, panel, keys, by_mask, dim,
                                                                 dims, 0, Vectors * Isa::lanes);
                              });

@@ -69,69 +69,42 @@ void load_queries(const AttentionBlock& block, const Panel<Isa>& panel, float sc
       panel_of(block.scratch.query, panel, block.dim));
 }
 
-/// Asks for a row; Locality as of the builtin.
-template <int Locality>
-[[gnu::always_inline]] inline void ask_for(const float* row, int elements) {
-  const char* first = reinterpret_cast<const char*>(row);
-  for (int byte = 0; byte < elements * 4; byte += 64)
-    __builtin_prefetch(first + byte, 0, Locality);
-}
-
-/// Keys with so many elements are asked for where several panels read them; shorter ones come in
-/// time by themselves.
-inline constexpr int long_key = 96;
-
-/// What a panel asks for while it multiplies a block of keys: its keys two tiles ahead, its values.
-struct Ahead {
-  bool keys;
-  bool values;
-};
-
-/// Asks for what comes with keys [k, k + count).
-template <class Isa>
-[[gnu::always_inline]] inline void ask_for_tile(const KeyBlock& keys, Ahead ahead, int k, int count,
-                                                int dim, int value_dim) {
-  for (int j = k; j < k + count; ++j) {
-    if (ahead.keys) ask_for<3>(keys.key + (j + 2 * count) * keys.key_stride, dim);
-    if (ahead.values) ask_for<2>(keys.value + j * keys.value_stride, value_dim);
-  }
-}
-
-/// scores = K · query + mask for every key of the block, and their maximum in each row.
+/// scores = K · query + mask for every key of the block, and their maximum in each row; rows ahead
+/// are asked for meanwhile.
 template <class Isa, int Vectors>
-void panel_scores(const float* query, int dim, int value_dim, const KeyBlock& keys, Ahead ahead,
-                  MaskValues mask, float* scores, float* tile_max) {
+void panel_scores(const float* query, int dim, const KeyBlock& keys, MaskValues mask,
+                  RowsAhead ahead, float* scores, float* tile_max) {
   constexpr int width = Vectors * Isa::lanes;
   for (int lane = 0; lane < width; ++lane)
     tile_max[lane] = -__builtin_inff();
-  const auto tiles = [&](auto tile, auto masked, int k, int count) __attribute__((always_inline)) {
-    score_tiles<Isa, Vectors, tile, masked>(query, dim, keys.key + k * keys.key_stride,
-                                            keys.key_stride, count, mask.from(k * width),
-                                            scores + k * width, tile_max);
-  };
+  const bool masked = mask.values != nullptr;
   for_runs<Isa::score_keys(Vectors)>(keys.count, [&](auto tile, int first, int end) {
-    const bool masked = mask.values != nullptr;
-    const bool asks = ahead.keys || ahead.values;
-    const int step = asks || masked ? tile : end - first;
+    const int step = masked ? tile : end - first;
     for (int k = first; k < end; k += step) {
-      if (asks) ask_for_tile<Isa>(keys, ahead, k, tile, dim, value_dim);
-      masked ? tiles(tile, Constant<true>{}, k, step) : tiles(tile, Constant<false>{}, k, step);
+      with_flags(masked, ahead.next != nullptr, [&](auto adds, auto asks) {
+        score_tiles<Isa, Vectors, tile, adds, asks>(query, dim, keys.key + k * keys.key_stride,
+                                                    keys.key_stride, step, mask.from(k * width),
+                                                    &ahead, scores + k * width, tile_max);
+      });
     }
   });
 }
 
 /// output = output · correction + Vᵀ · weights. Where some row does not see some key (`hides`), a
 /// sum that isn't finite may hold a value its row does not see, since 0 · ∞ is NaN: those dims are
-/// left to redo(first_dim, dims).
+/// left to redo(first_dim, dims). Rows ahead are asked for meanwhile.
 template <class Isa, int Vectors, class Redo>
 void panel_output(const float* weights, const KeyBlock& keys, int value_dim,
-                  const float* correction, float* output, bool hides, Redo&& redo) {
+                  const float* correction, float* output, bool hides, RowsAhead ahead,
+                  Redo&& redo) {
   constexpr int width = Vectors * Isa::lanes;
   for_tiles<Isa::output_dims(Vectors)>(value_dim, [&](auto tile, int d) {
-    const bool written =
-        output_tile<Isa, Vectors, tile>(weights, keys.count, keys.value + d, keys.value_stride,
-                                        correction, hides, output + d * width);
-    if (!written) redo(d, tile);
+    with_flags(ahead.next != nullptr, [&](auto asks) {
+      const bool written = output_tile<Isa, Vectors, tile, asks>(
+          weights, keys.count, keys.value + d, keys.value_stride, correction, hides, &ahead,
+          output + d * width);
+      if (!written) redo(d, tile);
+    });
   });
 }
 

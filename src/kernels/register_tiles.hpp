@@ -6,6 +6,7 @@
 // Vectors of rows that several products share are pinned in registers, by Isa::kept or by
 // Isa::multiply_add: GCC 12 otherwise reads them from memory again in every FMA.
 
+#include "kernels/ahead.hpp"
 #include "kernels/unroll.hpp"
 
 #include <cfloat>
@@ -70,11 +71,12 @@ template <class Isa, bool Masked, int Keys, int Vectors>
 
 /// scores[k][row] = Σ_d key[k][d] · query[d][row] + mask[k][row] for `count` keys, Keys at a time,
 /// and tile_max[row] = max(tile_max, scores). Masked: for Keys keys alone, since GCC 12 would keep
-/// the constants that a mask needs in registers meanwhile, and sums in memory.
-template <class Isa, int Vectors, int Keys, bool Masked>
+/// the constants that a mask needs in registers meanwhile, and sums in memory. Asks: as many
+/// elements of rows ahead are asked for as there are in these keys.
+template <class Isa, int Vectors, int Keys, bool Masked, bool Asks>
 [[gnu::noinline]] void score_tiles(const float* query, int dim, const float* key,
                                    std::int64_t key_stride, int count, MaskValues mask,
-                                   float* scores, float* tile_max) {
+                                   RowsAhead* rows_ahead, float* scores, float* tile_max) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   constexpr Index<Isa::lane_group> group;
@@ -100,7 +102,9 @@ template <class Isa, int Vectors, int Keys, bool Masked>
       });
     });
   };
+  RowsAhead ahead = Asks ? *rows_ahead : RowsAhead{};
   for (int k = 0; k < (Masked ? Keys : count); k += Keys) {
+    if constexpr (Asks) ahead.ask<Keys * group>();
     int d = dim % group;
     if (d == 0) {
       add_dims(group, begins, 0);
@@ -110,12 +114,15 @@ template <class Isa, int Vectors, int Keys, bool Masked>
       for (int i = 1; i < d; ++i)
         add_dims(Index<1>{}, continues, i);
     }
-    for (; d < dim; d += group)
+    for (; d < dim; d += group) {
+      if constexpr (Asks) ahead.ask<Keys * group>();
       add_dims(group, continues, d);
+    }
     write_scores<Isa, Masked>(sum, mask, scores, tile_max);
     key += Keys * key_stride;
     scores += Keys * width;
   }
+  if constexpr (Asks) *rows_ahead = ahead;
 }
 
 /// Whether some number is infinite or NaN.
@@ -135,11 +142,11 @@ any_not_finite(const typename Isa::Vector (&numbers)[Rows][Columns]) {
 /// output[d][row] = output · correction[row] + Σ_j value[j][d] · weights[j][row] for Dims dims. The
 /// sum over the key block starts from zero, so that rounding grows with the block and not with the
 /// sequence. Where `only_finite`, a sum that isn't finite leaves output as it was; returns whether
-/// it was written.
-template <class Isa, int Vectors, int Dims>
+/// it was written. Asks: as many elements of rows ahead are asked for as there are in these values.
+template <class Isa, int Vectors, int Dims, bool Asks>
 [[gnu::noinline]] bool output_tile(const float* weights, int keys, const float* value,
                                    std::int64_t value_stride, const float* correction,
-                                   bool only_finite, float* output) {
+                                   bool only_finite, RowsAhead* rows_ahead, float* output) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   constexpr int group = Dims % Isa::lane_group == 0 ? Isa::lane_group : 1;
@@ -166,11 +173,15 @@ template <class Isa, int Vectors, int Dims>
     weights += width;
     value += value_stride;
   };
+  RowsAhead ahead = Asks ? *rows_ahead : RowsAhead{};
   int j = 0;
-  for (; j + unrolled_keys <= keys; j += unrolled_keys)
+  for (; j + unrolled_keys <= keys; j += unrolled_keys) {
+    if constexpr (Asks) ahead.ask<unrolled_keys * Dims>();
     unroll<unrolled_keys>([&](auto) __attribute__((always_inline)) { add_key(); });
+  }
   for (; j < keys; ++j)
     add_key();
+  if constexpr (Asks) *rows_ahead = ahead;
   if (only_finite && any_not_finite<Isa>(sum)) return false;
   unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
     const Vector factor = Isa::load(correction + v * lanes);

@@ -3,6 +3,7 @@
 // D and Dv instead, each key and value is read once, row by row, and the results land where the
 // panel's would, so that everything between and after is the same.
 
+#include "kernels/ahead.hpp"
 #include "kernels/panel.hpp"
 #include "kernels/softmax.hpp"
 
@@ -78,7 +79,7 @@ constexpr int keys_at_once(int rows) {
 }
 
 /// How many keys ahead of those in use keys are asked for.
-inline constexpr int keys_ahead = 8;
+inline constexpr int near_keys = 8;
 
 /// scores[k][row] = key k · query row, for Rows rows and Keys keys of a block from number `first`
 /// on. Asks for keys to come and for the values of these, if `asks`.
@@ -112,7 +113,7 @@ template <class Isa, int Rows, int Keys>
   };
   for (int k = 0; k < Keys; ++k) { // spread over the tile
     if (asks) {
-      ask_for<3>(key + (k + keys_ahead) * key_stride, dim);
+      ask_for<3>(key + (k + near_keys) * key_stride, dim);
       if (keys.value != nullptr)
         ask_for<2>(keys.value + (first + k) * keys.value_stride, value_dim);
     }
@@ -151,12 +152,12 @@ template <class Isa>
 
 /// output[d][row] = output · correction + Σ_j value[j][d] · weights[j][row] for Rows rows and
 /// Columns vectors of dims, the last of them with `rest` elements (0: whole). `only_finite` and
-/// what is returned are as for output_tile(). For each value as many bytes of `next` are asked for,
-/// unless that is nullptr.
+/// what is returned are as for output_tile(). As many elements of rows ahead are asked for as there
+/// are in these values, unless that is nullptr.
 template <class Isa, int Rows, int Columns>
 [[gnu::noinline]] bool row_output_tile(const float* weights, const KeyBlock& keys, int dim,
                                        int rest, const float* correction, bool only_finite,
-                                       const float* next, float* output) {
+                                       RowsAhead* rows_ahead, float* output) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes;
   Vector sum[Rows][Columns];
@@ -164,12 +165,10 @@ template <class Isa, int Rows, int Columns>
     unroll<Columns>([&](auto c)
                         __attribute__((always_inline)) { sum[r][c] = Isa::broadcast(0.0f); });
   });
+  RowsAhead ahead = rows_ahead != nullptr ? *rows_ahead : RowsAhead{};
   const float* value = keys.value + dim;
   for (int j = 0; j < keys.count; ++j, value += keys.value_stride, weights += lanes) {
-    if (next != nullptr) {
-      ask_for<2>(next, Columns * lanes);
-      next += Columns * lanes;
-    }
+    if (ahead.next != nullptr) ahead.ask<Columns * lanes>();
     Vector elements[Columns];
     unroll<Columns>([&](auto c) __attribute__((always_inline)) {
       elements[c] = rest != 0 && c == Columns - 1 ? load_part<Isa>(value + c * lanes, rest)
@@ -182,6 +181,7 @@ template <class Isa, int Rows, int Columns>
       });
     });
   }
+  if (rows_ahead != nullptr) *rows_ahead = ahead;
   if (only_finite && any_not_finite<Isa>(sum)) return false;
   const int count = Columns * lanes - (rest != 0 ? lanes - rest : 0);
   unroll<Rows>([&](auto r) __attribute__((always_inline)) {
@@ -197,20 +197,17 @@ template <class Isa, int Rows, int Columns>
   return true;
 }
 
-/// panel_output for a few rows: redo(first_dim, dims, first_row, end_row). `next`: what to ask for
-/// meanwhile, as much as there are values, or nullptr.
+/// panel_output for a few rows: redo(first_dim, dims, first_row, end_row).
 template <class Isa, class Redo>
 void row_output(const float* weights, int row_count, const KeyBlock& keys, int value_dim,
-                const float* correction, float* output, bool hides, const float* next,
-                Redo&& redo) {
+                const float* correction, float* output, bool hides, RowsAhead ahead, Redo&& redo) {
   constexpr int lanes = Isa::lanes;
   for_tiles<4>(row_count, [&](auto rows, int r) {
     const auto run = [&](auto columns, int vector, int rest) {
       const int dim = vector * lanes;
-      const bool asks = next != nullptr && r == 0;
       const bool written =
           row_output_tile<Isa, rows, columns>(weights + r, keys, dim, rest, correction + r, hides,
-                                              asks ? next + dim * keys.count : nullptr, output + r);
+                                              r == 0 ? &ahead : nullptr, output + r);
       if (!written) redo(dim, rest != 0 ? rest : columns * lanes, r, r + rows);
     };
     for_tiles<Isa::row_columns(rows)>(value_dim / lanes,

@@ -134,7 +134,7 @@ void weighted_sum(const AttentionBlock& block) {
     fill<Isa>(output, block.value_dim * vectors * Isa::lanes, 0.0f);
     for_key_blocks<Isa, Reads::values>(block, 0, block.key_count, [&](const KeyBlock& keys) {
       load_columns<Isa, vectors>(block, panel, keys.first, keys.count);
-      panel_output<Isa, vectors>(scratch.scores, keys, block.value_dim, ones, output, false,
+      panel_output<Isa, vectors>(scratch.scores, keys, block.value_dim, ones, output, false, {},
                                  [](int, int) {});
     });
     store_transposed<Isa, vectors>(

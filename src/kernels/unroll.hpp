@@ -16,6 +16,20 @@ struct Constant {
 template <int Value>
 using Index = Constant<Value>;
 
+/// body(Constant<flag>…), the body last.
+template <class Body>
+[[gnu::always_inline]] inline void with_flags(bool flag, Body&& body) {
+  flag ? body(Constant<true>{}) : body(Constant<false>{});
+}
+template <class Body>
+[[gnu::always_inline]] inline void with_flags(bool first, bool second, Body&& body) {
+  with_flags(
+      first, [&](auto one) __attribute__((always_inline)) {
+        with_flags(
+            second, [&](auto two) __attribute__((always_inline)) { body(one, two); });
+      });
+}
+
 /// body(Index<0>), …, body(Index<Count - 1>).
 template <int Count, class Body>
 [[gnu::always_inline]] inline void unroll(Body&& body) {

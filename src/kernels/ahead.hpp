@@ -1,0 +1,41 @@
+#pragma once
+// Asking for memory before it is needed.
+
+#include <cstdint>
+
+namespace simdattn::kernels {
+
+/// Floats in a line of the caches that are asked for.
+inline constexpr int line_floats = 16;
+
+/// Asks for a row; Locality as of the builtin.
+template <int Locality>
+[[gnu::always_inline]] inline void ask_for(const float* row, int elements) {
+  for (int i = 0; i < elements; i += line_floats)
+    __builtin_prefetch(row + i, 0, Locality);
+}
+
+/// Rows that will be needed, asked for in order and a few elements at a time, spread over what is
+/// computed meanwhile: memory is busy all the time, and no burst fills its queues.
+struct RowsAhead {
+  const float* next = nullptr; ///< element that comes next; nullptr: nothing is asked for
+  std::int64_t skip = 0;       ///< elements between the end of a row and the next row
+  int dim = 0;
+  int left = 0; ///< elements of the row that are still to come
+
+  [[gnu::always_inline]] static RowsAhead of(const float* row, std::int64_t stride, int dim) {
+    return {row, stride - dim, dim, dim};
+  }
+
+  template <int Elements>
+  [[gnu::always_inline]] void ask() {
+    ask_for<2>(next, Elements);
+    next += Elements;
+    left -= Elements;
+    if (left > 0) return;
+    next += skip;
+    left += dim;
+  }
+};
+
+} // namespace simdattn::kernels
