@@ -90,7 +90,7 @@ struct AttentionBlock {
   int value_dim;          ///< Dv, may be 0
   float scale;            ///< finite
   int key_block;          ///< keys in a block, at least 1
-  bool by_rows;           ///< read keys row by row, once: for at most TileSizes::streamed_rows rows
+  bool by_rows;           ///< read keys row by row, once: for at most TileSizes::few_rows rows
   std::int64_t
       first_key; ///< the fused entry sees keys [first_key, end_key) alone: all, or a chunk of them
   std::int64_t end_key;
@@ -119,7 +119,6 @@ struct TileSizes {
   int key_block_large_dim; ///< the same when D or Dv is above 64
   int few_rows; ///< up to so many rows are faster with vectors along D than along the rows; at most
                 ///< `lanes`
-  int streamed_rows; ///< the same where keys and values come from memory; few_rows … `lanes`
 };
 
 /// One implementation. Every entry is complete: no null pointers.

@@ -25,9 +25,6 @@ constexpr std::int64_t most_partial_blocks = 4;
 /// With so many units for each worker, chunks need not be tasks.
 constexpr std::int64_t enough_units = 4;
 
-/// Keys and values of one head that are read from memory rather than from a cache of one core.
-constexpr std::int64_t streamed_bytes = 1 << 20;
-
 /// `count`, but at least 1 and at most `most`.
 int clip(int most, std::int64_t count) {
   return static_cast<int>(std::clamp<std::int64_t>(count, 1, most));
@@ -145,8 +142,7 @@ Blocks choose_blocks(const Problem& problem, const TileSizes& tiles, GatherSpace
   const std::int64_t rows = problem.packed_rows();
   const bool large_dim = std::max(problem.dim, problem.value_dim) > 64;
   const Blocks wanted{tiles.row_block, large_dim ? tiles.key_block_large_dim : tiles.key_block, 1};
-  if (masks_rows(problem) && !gather.key && !gather.value &&
-      !few_rows(problem, tiles, rows, problem.key_count) &&
+  if (masks_rows(problem) && !gather.key && !gather.value && !few_rows(problem, tiles, rows) &&
       cut_keys(problem, tiles, rows, problem.key_count).count == 1) {
     const Blocks joined =
         shrink(problem, tiles, {wanted.rows, wanted.keys, most_heads}, gather, budget);
@@ -194,11 +190,8 @@ Chunks cut_keys(const Problem& problem, const TileSizes& tiles, std::int64_t pac
   return {static_cast<int>(std::max<std::int64_t>((key_count + keys - 1) / keys, 1)), keys};
 }
 
-bool few_rows(const Problem& problem, const TileSizes& tiles, std::int64_t packed_rows,
-              std::int64_t key_count) noexcept {
-  if (!is_fused(problem)) return false;
-  const std::int64_t bytes = key_count * (problem.dim + problem.value_dim) * std::int64_t{4};
-  return packed_rows <= (bytes > streamed_bytes ? tiles.streamed_rows : tiles.few_rows);
+bool few_rows(const Problem& problem, const TileSizes& tiles, std::int64_t packed_rows) noexcept {
+  return is_fused(problem) && packed_rows <= tiles.few_rows;
 }
 
 Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes& caches,

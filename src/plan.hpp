@@ -69,10 +69,9 @@ inline constexpr std::size_t scratch_alignment = 64;
 Chunks cut_keys(const Problem& problem, const TileSizes& tiles, std::int64_t packed_rows,
                 std::int64_t key_count) noexcept;
 
-/// Whether so many rows of one head, against so many keys, are better read by rows: see
+/// Whether keys and values are better read row by row for so many rows of one head: see
 /// AttentionBlock::by_rows.
-bool few_rows(const Problem& problem, const TileSizes& tiles, std::int64_t packed_rows,
-              std::int64_t key_count) noexcept;
+bool few_rows(const Problem& problem, const TileSizes& tiles, std::int64_t packed_rows) noexcept;
 
 /// Plans a call for at most `threads` (≥ 1) threads.
 Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes& caches,

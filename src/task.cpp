@@ -201,7 +201,7 @@ Task::Task(const Problem& problem, const Plan& plan, const TileSizes& tiles, std
   block.value_dim = problem.value_dim;
   block.scale = problem.scale;
   block.key_block = plan.key_block;
-  block.by_rows = few_rows(problem, tiles, packed_rows, sequence.key_count);
+  block.by_rows = few_rows(problem, tiles, packed_rows);
   block.stage = problem.stage;
   const auto last_head =
       std::min(plan.heads - 1, static_cast<int>(problem.kv_heads - first_head - 1));

@@ -18,8 +18,7 @@ struct Neon : XsimdIsa<xsimd::neon64> {
                                    .row_block = 48,
                                    .key_block = 256,
                                    .key_block_large_dim = 128,
-                                   .few_rows = 2,
-                                   .streamed_rows = 2};
+                                   .few_rows = 2};
   // Scores: 18 sums, 3 vectors of rows and 6 of keys. Output: 24 sums, 3 vectors of rows and 2 of
   // values.
   static constexpr int score_keys(int vectors) { return vectors == 3 ? 6 : 8; }

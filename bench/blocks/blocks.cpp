@@ -77,7 +77,7 @@ void add_block_benchmarks() {
     TileSizes tiles = own->table->tiles;
     for (const Shape& shape : crossover_shapes) {
       for (const int rows : {0, own->table->tiles.lanes}) {
-        tiles.few_rows = tiles.streamed_rows = rows;
+        tiles.few_rows = rows;
         add(std::string("crossover/") + shape.name + (rows == 0 ? "/by_panel" : "/by_row"), shape,
             own, tiles);
       }
