@@ -54,27 +54,39 @@ void store_transposed(const float* panel, int count, const float* factor, RowAt 
   for (int lane = 0; lane < row_count; lane += lanes) {
     const int used = row_count - lane < lanes ? row_count - lane : lanes;
     const Vector factors = Isa::load(factor + lane);
-    for (int i = 0; i < count; i += lanes) {
-      Vector square[lanes];
-      const int columns = count - i < lanes ? count - i : lanes;
+    float* rows[lanes];
+    for (int r = 0; r < used; ++r)
+      rows[r] = row_at(lane + r);
+    const auto load_square = [&](Vector(&square)[lanes], int i, int columns)
+        __attribute__((always_inline)) {
       unroll<lanes>([&](auto r) __attribute__((always_inline)) {
         square[r] = Isa::broadcast(0.0f);
         if (r < columns) square[r] = Isa::mul(Isa::load(panel + (i + r) * width + lane), factors);
       });
       Isa::transpose(square);
-      if (stride == 1 && columns == lanes) {
-        unroll<lanes>([&](auto r) __attribute__((always_inline)) {
-          if (r < used) Isa::store(row_at(lane + r) + i, square[r]);
-        });
-      } else {
-        alignas(64) float values[lanes][lanes];
-        unroll<lanes>([&](auto r)
-                          __attribute__((always_inline)) { Isa::store(values[r], square[r]); });
-        for (int r = 0; r < used; ++r) {
-          float* row = row_at(lane + r);
-          for (int c = 0; c < columns; ++c)
-            row[(i + c) * stride] = values[r][c];
-        }
+    };
+    Vector square[lanes];
+    int i = 0;
+    if (stride == 1) {
+      with_flags(
+          used == lanes, [&](auto whole) __attribute__((always_inline)) {
+            for (; i + lanes <= count; i += lanes) {
+              load_square(square, i, lanes);
+              unroll<lanes>([&](auto r) __attribute__((always_inline)) {
+                if (whole || r < used) Isa::store(rows[r] + i, square[r]);
+              });
+            }
+          });
+    }
+    for (; i < count; i += lanes) {
+      const int columns = count - i < lanes ? count - i : lanes;
+      load_square(square, i, columns);
+      alignas(64) float values[lanes][lanes];
+      unroll<lanes>([&](auto r)
+                        __attribute__((always_inline)) { Isa::store(values[r], square[r]); });
+      for (int r = 0; r < used; ++r) {
+        for (int c = 0; c < columns; ++c)
+          rows[r][(i + c) * stride] = values[r][c];
       }
     }
   }
