@@ -43,24 +43,6 @@ void begin_panel(const AttentionBlock& block, const Panel<Isa>& panel) {
   }
 }
 
-/// What a panel asks for while it makes scores: the values of these keys. The first panel of a
-/// block asks for all.
-template <class Isa>
-[[gnu::always_inline]] inline RowsAhead
-values_ahead(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys) {
-  if (panel.first_row != 0 || keys.value == nullptr || block.segments[keys.segment].gather_value)
-    return {};
-  return RowsAhead::of(keys.value, keys.value_stride, block.value_dim);
-}
-
-/// What a panel asks for while it sums values: the keys that come next.
-template <class Isa>
-[[gnu::always_inline]] inline RowsAhead keys_ahead(const AttentionBlock& block,
-                                                   const Panel<Isa>& panel, const KeyBlock& keys) {
-  if (panel.first_row != 0 || block.segments[keys.segment].gather_key) return {};
-  return RowsAhead::of(keys.key + keys.count * keys.key_stride, keys.key_stride, block.dim);
-}
-
 /// The product of a panel and a run of keys, in scratch, with the mask where that joins it.
 template <class Isa, int Vectors>
 void make_product(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,

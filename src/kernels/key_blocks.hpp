@@ -1,5 +1,5 @@
 #pragma once
-// The keys of a block, cut into pieces that stay in cache.
+// The keys of a block, cut into pieces that stay in cache, and what is asked for ahead of them.
 
 #include "kernels/panel.hpp"
 
@@ -69,6 +69,24 @@ void for_key_blocks(const AttentionBlock& block, std::int64_t first, std::int64_
     }
     base += segment->key_count;
   }
+}
+
+/// What a panel asks for while it makes scores: the values of these keys. The first panel of a
+/// block asks for all.
+template <class Isa>
+[[gnu::always_inline]] inline RowsAhead
+values_ahead(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys) {
+  if (panel.first_row != 0 || keys.value == nullptr || block.segments[keys.segment].gather_value)
+    return {};
+  return RowsAhead::of(keys.value, keys.value_stride, block.value_dim);
+}
+
+/// What a panel asks for while it sums values: the keys that come next.
+template <class Isa>
+[[gnu::always_inline]] inline RowsAhead keys_ahead(const AttentionBlock& block,
+                                                   const Panel<Isa>& panel, const KeyBlock& keys) {
+  if (panel.first_row != 0 || block.segments[keys.segment].gather_key) return {};
+  return RowsAhead::of(keys.key + keys.count * keys.key_stride, keys.key_stride, block.dim);
 }
 
 } // namespace simdattn::kernels
