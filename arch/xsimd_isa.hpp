@@ -64,6 +64,9 @@ struct XsimdIsa {
   // One element that a whole vector is multiplied by. Hardware that multiplies by a lane overrides
   // these.
   static constexpr int lane_group = 1;
+  // Keys of one turn of output_tile's loop, whose counting would else take a tenth of its
+  // instructions.
+  static constexpr int unrolled_keys = 4;
   template <int Size>
   using Group = const float*;
   template <int Size>

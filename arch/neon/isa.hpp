@@ -32,6 +32,7 @@ struct Neon : XsimdIsa<xsimd::neon64> {
   }
 
   static constexpr int lane_group = 4;
+  static constexpr int unrolled_keys = 1; // GCC 12 spills where there are more
   template <int Size>
   struct GroupOf {
     float32x4_t values;

@@ -61,6 +61,7 @@ struct Scalar {
   static bool any(Mask mask) { return (mask[0] | mask[1] | mask[2] | mask[3]) != 0; }
 
   static constexpr int lane_group = 1;
+  static constexpr int unrolled_keys = 4;
   template <int Size>
   using Group = const float*;
   template <int Size>

@@ -14,10 +14,6 @@
 
 namespace simdattn::kernels {
 
-/// Keys of one turn of output_tile's loop, whose counting would else take a tenth of its
-/// instructions.
-inline constexpr int unrolled_keys = 4;
-
 /// A mask as what it adds to each score, in the order of the scores.
 struct MaskValues {
   const float* values = nullptr; ///< nullptr: no mask
@@ -175,9 +171,9 @@ template <class Isa, int Vectors, int Dims, bool Asks>
   };
   RowsAhead ahead = Asks ? *rows_ahead : RowsAhead{};
   int j = 0;
-  for (; j + unrolled_keys <= keys; j += unrolled_keys) {
-    if constexpr (Asks) ahead.ask<unrolled_keys * Dims>();
-    unroll<unrolled_keys>([&](auto) __attribute__((always_inline)) { add_key(); });
+  for (; j + Isa::unrolled_keys <= keys; j += Isa::unrolled_keys) {
+    if constexpr (Asks) ahead.ask<Isa::unrolled_keys * Dims>();
+    unroll<Isa::unrolled_keys>([&](auto) __attribute__((always_inline)) { add_key(); });
   }
   for (; j < keys; ++j)
     add_key();
