@@ -1,6 +1,7 @@
 #pragma once
 // The keys of a block, cut into pieces that stay in cache, and what is asked for ahead of them.
 
+#include "kernels/ahead.hpp"
 #include "kernels/panel.hpp"
 
 #include <cstdint>

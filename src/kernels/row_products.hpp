@@ -153,7 +153,7 @@ template <class Isa>
 /// output[d][row] = output · correction + Σ_j value[j][d] · weights[j][row] for Rows rows and
 /// Columns vectors of dims, the last of them with `rest` elements (0: whole). `only_finite` and
 /// what is returned are as for output_tile(). As many elements of rows ahead are asked for as there
-/// are in these values, unless that is nullptr.
+/// are in these values.
 template <class Isa, int Rows, int Columns>
 [[gnu::noinline]] bool row_output_tile(const float* weights, const KeyBlock& keys, int dim,
                                        int rest, const float* correction, bool only_finite,
@@ -165,7 +165,7 @@ template <class Isa, int Rows, int Columns>
     unroll<Columns>([&](auto c)
                         __attribute__((always_inline)) { sum[r][c] = Isa::broadcast(0.0f); });
   });
-  RowsAhead ahead = rows_ahead != nullptr ? *rows_ahead : RowsAhead{};
+  RowsAhead ahead = *rows_ahead;
   const float* value = keys.value + dim;
   for (int j = 0; j < keys.count; ++j, value += keys.value_stride, weights += lanes) {
     if (ahead.next != nullptr) ahead.ask<Columns * lanes>();
@@ -181,7 +181,7 @@ template <class Isa, int Rows, int Columns>
       });
     });
   }
-  if (rows_ahead != nullptr) *rows_ahead = ahead;
+  *rows_ahead = ahead;
   if (only_finite && any_not_finite<Isa>(sum)) return false;
   const int count = Columns * lanes - (rest != 0 ? lanes - rest : 0);
   unroll<Rows>([&](auto r) __attribute__((always_inline)) {
@@ -202,12 +202,13 @@ template <class Isa, class Redo>
 void row_output(const float* weights, int row_count, const KeyBlock& keys, int value_dim,
                 const float* correction, float* output, bool hides, RowsAhead ahead, Redo&& redo) {
   constexpr int lanes = Isa::lanes;
+  RowsAhead nothing; // the first rows have asked for all
   for_tiles<4>(row_count, [&](auto rows, int r) {
     const auto run = [&](auto columns, int vector, int rest) {
       const int dim = vector * lanes;
       const bool written =
           row_output_tile<Isa, rows, columns>(weights + r, keys, dim, rest, correction + r, hides,
-                                              r == 0 ? &ahead : nullptr, output + r);
+                                              r == 0 ? &ahead : &nothing, output + r);
       if (!written) redo(dim, rest != 0 ? rest : columns * lanes, r, r + rows);
     };
     for_tiles<Isa::row_columns(rows)>(value_dim / lanes,
