@@ -24,10 +24,12 @@ struct MaskValues {
   }
 };
 
-/// score + added. The sum of finite numbers stays finite, and −inf excludes whatever the score was.
-template <class Isa>
+/// score + added. Where the mask excludes, the sum of finite numbers stays finite, and −inf
+/// excludes whatever the score was.
+template <class Isa, bool excludes>
 [[gnu::always_inline]] inline typename Isa::Vector masked_score(typename Isa::Vector score,
                                                                 typename Isa::Vector added) {
+  if constexpr (!excludes) return Isa::add(score, added);
   const auto lowest = Isa::broadcast(-FLT_MAX);
   const auto sum = Isa::max(lowest, Isa::add(score, added));
   const auto absent = Isa::either(Isa::less(added, lowest), Isa::less(score, lowest));
@@ -54,14 +56,13 @@ template <class Isa, bool Masked, int Keys, int Vectors>
   };
   if constexpr (!Masked) {
     write([](Vector score, int) __attribute__((always_inline)) { return score; });
-  } else if (!mask.excludes) {
-    write([&](Vector score, int at) __attribute__((always_inline)) {
-      return Isa::add(score, Isa::load(mask.values + at));
-    });
   } else {
-    write([&](Vector score, int at) __attribute__((always_inline)) {
-      return masked_score<Isa>(score, Isa::load(mask.values + at));
-    });
+    with_flags(
+        mask.excludes, [&](auto excludes) __attribute__((always_inline)) {
+          write([&](Vector score, int at) __attribute__((always_inline)) {
+            return masked_score<Isa, excludes>(score, Isa::load(mask.values + at));
+          });
+        });
   }
 }
 

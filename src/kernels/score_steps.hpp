@@ -192,20 +192,14 @@ inline MaskValues loaded_mask(const AttentionBlock& block, MaskEffect mask) {
 template <class Isa, int Vectors>
 void add_mask(const KernelScratch& scratch, int keys, MaskValues mask) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
-  const auto value = [&](int v, int j) __attribute__((always_inline)) {
-    return Isa::load(mask.values + j * width + v * lanes);
-  };
-  if (mask.excludes) {
-    change_scores<Isa, Vectors>(
-        scratch, keys, [&](auto v, int j, auto score) __attribute__((always_inline)) {
-          return masked_score<Isa>(score, value(v, j));
-        });
-  } else {
-    change_scores<Isa, Vectors>(
-        scratch, keys, [&](auto v, int j, auto score) __attribute__((always_inline)) {
-          return Isa::add(score, value(v, j));
-        });
-  }
+  with_flags(
+      mask.excludes, [&](auto excludes) __attribute__((always_inline)) {
+        change_scores<Isa, Vectors>(
+            scratch, keys, [&](auto v, int j, auto score) __attribute__((always_inline)) {
+              const auto added = Isa::load(mask.values + j * width + v * lanes);
+              return masked_score<Isa, excludes>(score, added);
+            });
+      });
 }
 
 /// Which lanes of a panel don't see a key: by interval, or by the mask in scratch.
