@@ -21,8 +21,6 @@ struct Avx2 : XsimdIsa<xsimd::fma3<xsimd::avx2>> {
   static constexpr int score_keys(int vectors) { return vectors == 3 ? 4 : vectors == 2 ? 6 : 12; }
   static constexpr int output_dims(int vectors) { return vectors == 3 ? 4 : vectors == 2 ? 6 : 8; }
 
-  static constexpr int row_columns(int rows) { return rows == 4 ? 3 : rows == 2 ? 6 : 8; }
-
   static Vector load_first(const float* p, int count) {
     const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     return Vector(_mm256_maskload_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(count), lane)));

@@ -21,8 +21,6 @@ struct Avx512 : XsimdIsa<xsimd::avx512bw> {
   static constexpr int score_keys(int vectors) { return vectors == 1 ? 16 : 8; }
   static constexpr int output_dims(int vectors) { return vectors == 1 ? 16 : 8; }
 
-  static constexpr int row_columns(int rows) { return rows == 4 ? 4 : 8; }
-
   static Vector load_first(const float* p, int count) {
     return Vector(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1u), p));
   }

@@ -24,8 +24,6 @@ struct Neon : XsimdIsa<xsimd::neon64> {
   static constexpr int score_keys(int vectors) { return vectors == 3 ? 6 : 8; }
   static constexpr int output_dims(int vectors) { return vectors == 3 ? 8 : vectors == 2 ? 8 : 16; }
 
-  static constexpr int row_columns(int rows) { return rows == 4 ? 4 : 8; }
-
   static Vector kept(Vector v) {
     asm("" : "+w"(v.data));
     return v;

@@ -22,9 +22,6 @@ struct Scalar {
   static constexpr int score_keys(int vectors) { return vectors == 2 ? 4 : 8; }
   static constexpr int output_dims(int vectors) { return vectors == 2 ? 4 : 8; }
 
-  // Columns of values in registers for so many rows, where rows are few.
-  static constexpr int row_columns(int rows) { return rows == 4 ? 2 : rows == 2 ? 4 : 8; }
-
   using Vector = float __attribute__((vector_size(16)));
   using Mask = std::int32_t __attribute__((vector_size(16)));
   static constexpr int lanes = 4;

@@ -38,4 +38,42 @@ struct RowsAhead {
   }
 };
 
+/// Rows in memory, one after another.
+struct RowsAt {
+  const float* first;
+  std::int64_t stride;
+
+  [[gnu::always_inline]] const float* row(std::int64_t number) const {
+    return first + number * stride;
+  }
+  [[gnu::always_inline]] RowsAt from(std::int64_t number) const { return {row(number), stride}; }
+};
+
+/// How many rows ahead of those in use rows are asked for, where they are used once.
+inline constexpr int ask_distance = 16;
+
+/// What is to be asked for while number `using_row` of `count` rows is used; `next` are read after
+/// them.
+[[gnu::always_inline]] inline RowsAt coming_rows(RowsAt rows, int count, RowsAt next,
+                                                 int using_row) {
+  const int coming = using_row + ask_distance;
+  return coming < count ? rows.from(coming) : next.from(coming - count);
+}
+
+/// body(d) for every whole vector of Rows rows that are read side by side. As many elements of
+/// coming rows are asked for meanwhile, one row after another, as are read.
+template <class Isa, int Rows, class Body>
+[[gnu::always_inline]] inline void along_rows(int dim, RowsAt coming, Body&& body) {
+  constexpr int lanes = Isa::lanes;
+  int d = 0;
+  for (int row = 0; row < Rows; ++row) {
+    const float* next = coming.row(row);
+    for (const int end = dim * (row + 1) / Rows; d + lanes <= end; d += lanes) {
+      ask_for<2>(next, Rows * lanes);
+      next += Rows * lanes;
+      body(d);
+    }
+  }
+}
+
 } // namespace simdattn::kernels

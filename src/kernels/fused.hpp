@@ -49,7 +49,7 @@ void make_product(const AttentionBlock& block, const Panel<Isa>& panel, const Ke
                   MaskEffect mask) {
   if constexpr (Vectors == 1) {
     if (block.by_rows) {
-      return row_scores<Isa>(block.scratch.query, panel.row_count, block.dim, block.value_dim, keys,
+      return row_scores<Isa>(block.scratch.query, panel.row_count, block.dim, keys,
                              block.scratch.scores, block.scratch.tile_max);
     }
   }
@@ -68,18 +68,18 @@ void make_scores(const AttentionBlock& block, const Panel<Isa>& panel, const Key
   finish_scores<Isa, Vectors>(block, panel, keys, mask, in_part, stage);
 }
 
-/// Adds values · weights to dims [first_dim, first_dim + dims) of rows [first_row, end_row) of a
-/// panel's output, skipping what a row does not see.
+/// Adds values · weights to dims [first_dim, first_dim + dims) of a panel's output, skipping what a
+/// row does not see.
 template <class Isa, int Vectors>
 [[gnu::noinline]] void add_visible_values(const AttentionBlock& block, const Panel<Isa>& panel,
                                           const KeyBlock& keys, bool by_mask, int first_dim,
-                                          int dims, int first_row, int end_row) {
+                                          int dims) {
   const KernelScratch& scratch = block.scratch;
   const Exclusion<Isa, Vectors> hides{
       {block.rows + panel.first_row, panel.row_count, keys.first, keys.count},
       by_mask ? scratch.mask : nullptr};
   for_tiles<4>(dims, [&](auto tile, int d) {
-    output_skipping<Isa, Vectors, tile>(scratch.scores, keys, first_dim + d, first_row, end_row,
+    output_skipping<Isa, Vectors, tile>(scratch.scores, keys, first_dim + d,
                                         scratch.tile_max + Isa::tiles.panel_rows, hides,
                                         panel_of(scratch.output, panel, block.value_dim));
   });
@@ -93,21 +93,18 @@ void add_values(const AttentionBlock& block, const Panel<Isa>& panel, const KeyB
   const float* correction = scratch.tile_max + Isa::tiles.panel_rows;
   float* output = panel_of(scratch.output, panel, block.value_dim);
   const bool hides = by_mask || in_part;
-  const RowsAhead ahead = keys_ahead(block, panel, keys);
   if constexpr (Vectors == 1) {
     if (block.by_rows) {
-      return row_output<Isa>(scratch.scores, panel.row_count, keys, block.value_dim, correction,
-                             output, hides, ahead,
-                             [&](int dim, int dims, int first_row, int end_row) {
-                               add_visible_values<Isa, Vectors>(block, panel, keys, by_mask, dim,
-                                                                dims, first_row, end_row);
-                             });
+      return row_output<Isa>(
+          scratch.scores, panel.row_count, keys, block.value_dim, correction, output, hides, [&] {
+            add_visible_values<Isa, Vectors>(block, panel, keys, by_mask, 0, block.value_dim);
+          });
     }
   }
   panel_output<Isa, Vectors>(scratch.scores, keys, block.value_dim, correction, output, hides,
-                             ahead, [&](int dim, int dims) {
+                             keys_ahead(block, panel, keys), [&](int dim, int dims) {
                                add_visible_values<Isa, Vectors>(block, panel, keys, by_mask, dim,
-                                                                dims, 0, Vectors * Isa::lanes);
+                                                                dims);
                              });
 }
 

@@ -108,14 +108,14 @@ void panel_output(const float* weights, const KeyBlock& keys, int value_dim,
   });
 }
 
-/// The same, and to the bit where it is finite, for lanes [first_lane, end_lane) alone, each of
-/// which skips the values of keys it does not see: hides(v, j) says which lanes don't see key j.
+/// The same, and to the bit where it is finite, but each lane skips the values of keys it does not
+/// see: hides(v, j) says which lanes don't see key j.
 template <class Isa, int Vectors, int Dims, class Hides>
-void output_skipping(const float* weights, const KeyBlock& keys, int first_dim, int first_lane,
-                     int end_lane, const float* correction, const Hides& hides, float* output) {
+void output_skipping(const float* weights, const KeyBlock& keys, int first_dim,
+                     const float* correction, const Hides& hides, float* output) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
-  for (int v = first_lane / lanes; v * lanes < end_lane; ++v) {
+  for (int v = 0; v < Vectors; ++v) {
     Vector sum[Dims];
     unroll<Dims>([&](auto d) __attribute__((always_inline)) { sum[d] = Isa::broadcast(0.0f); });
     for (int j = 0; j < keys.count; ++j) {
@@ -127,13 +127,8 @@ void output_skipping(const float* weights, const KeyBlock& keys, int first_dim, 
       });
     }
     unroll<Dims>([&](auto d) __attribute__((always_inline)) {
-      alignas(64) float sums[lanes];
       float* target = output + (first_dim + d) * width + v * lanes;
-      Isa::store(sums, Isa::fma(Isa::load(target), Isa::load(correction + v * lanes), sum[d]));
-      for (int lane = 0; lane < lanes; ++lane) {
-        const int row = v * lanes + lane;
-        if (first_lane <= row && row < end_lane) target[lane] = sums[lane];
-      }
+      Isa::store(target, Isa::fma(Isa::load(target), Isa::load(correction + v * lanes), sum[d]));
     });
   }
 }

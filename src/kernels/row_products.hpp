@@ -71,33 +71,27 @@ template <class Isa, int Count>
   });
 }
 
-/// How many keys a tile of so many rows takes: enough to hide the latency of an FMA and to fill a
-/// vector with sums, but no more than 4, since memory is best read row by row.
-template <class Isa>
-constexpr int keys_at_once(int rows) {
-  return smaller(4, larger(Isa::lanes, 8) / rows);
-}
+/// How many keys are read side by side for so many query rows: enough to hide the latency of an FMA
+/// and to load each query for several of them.
+constexpr int keys_abreast(int rows) { return rows > 2 ? 2 : 4; }
 
-/// How many keys ahead of those in use keys are asked for.
-inline constexpr int near_keys = 8;
+/// How many values are read side by side: enough to load and store each sum for several of them.
+inline constexpr int values_abreast = 2;
 
-/// scores[k][row] = key k · query row, for Rows rows and Keys keys of a block from number `first`
-/// on. Asks for keys to come and for the values of these, if `asks`.
+/// sum[k · Rows + row] = the vector of sums that key k · query row is made of, for Rows rows and
+/// Keys keys.
 template <class Isa, int Rows, int Keys>
-[[gnu::noinline]] void row_score_tile(const float* query, int dim, int value_dim,
-                                      const KeyBlock& keys, int first, bool asks, float* scores) {
+[[gnu::always_inline]] inline void row_dots(const float* query, int dim, RowsAt keys, RowsAt coming,
+                                            typename Isa::Vector* sum) {
   using Vector = typename Isa::Vector;
-  constexpr int lanes = Isa::lanes, count = Keys * Rows;
+  constexpr int lanes = Isa::lanes;
   const int query_stride = padded_dim<Isa>(dim);
-  const std::int64_t key_stride = keys.key_stride;
-  const float* key = keys.key + first * key_stride;
-  Vector sum[count];
-  unroll<count>([&](auto i) __attribute__((always_inline)) { sum[i] = Isa::broadcast(0.0f); });
-  const auto add = [&](int d, auto load_keys) __attribute__((always_inline)) {
+  unroll<Keys * Rows>([&](auto i)
+                          __attribute__((always_inline)) { sum[i] = Isa::broadcast(0.0f); });
+  const auto add = [&](int d, auto load) __attribute__((always_inline)) {
     Vector elements[Keys];
-    unroll<Keys>([&](auto k) __attribute__((always_inline)) {
-      elements[k] = load_keys(key + k * key_stride + d);
-    });
+    unroll<Keys>([&](auto k)
+                     __attribute__((always_inline)) { elements[k] = load(keys.row(k) + d); });
     unroll<Rows>([&](auto r) __attribute__((always_inline)) {
       const Vector row = Isa::load(query + r * query_stride + d);
       unroll<Keys>([&](auto k) __attribute__((always_inline)) {
@@ -106,21 +100,36 @@ template <class Isa, int Rows, int Keys>
       });
     });
   };
-  int d = 0;
-  const auto whole = [](const float* p) __attribute__((always_inline)) { return Isa::load(p); };
-  const auto rest = [&](const float* p) __attribute__((always_inline)) {
-    return load_part<Isa>(p, dim - d);
-  };
-  for (int k = 0; k < Keys; ++k) { // spread over the tile
-    if (asks) {
-      ask_for<3>(key + (k + near_keys) * key_stride, dim);
-      if (keys.value != nullptr)
-        ask_for<2>(keys.value + (first + k) * keys.value_stride, value_dim);
-    }
-    for (const int end = dim * (k + 1) / Keys; d + lanes <= end; d += lanes)
-      add(d, whole);
+  along_rows<Isa, Keys>(
+      dim, coming, [&](int d) __attribute__((always_inline)) {
+        add(
+            d, [](const float* p) __attribute__((always_inline)) { return Isa::load(p); });
+      });
+  if (const int rest = dim % lanes; rest != 0) {
+    add(
+        dim - rest, [&](const float* p)
+                        __attribute__((always_inline)) { return load_part<Isa>(p, rest); });
   }
-  if (d < dim) add(d, rest);
+}
+
+/// How many keys a tile of so many rows takes: enough to fill a vector with sums.
+template <class Isa>
+constexpr int keys_at_once(int rows) {
+  return larger(keys_abreast(rows), larger(Isa::lanes, 8) / rows);
+}
+
+/// scores[k][row] = key k · query row, for Rows rows and Keys keys.
+template <class Isa, int Rows, int Keys>
+[[gnu::noinline]] void row_score_tile(const float* query, int dim, RowsAt keys, RowsAt coming,
+                                      float* scores) {
+  using Vector = typename Isa::Vector;
+  constexpr int lanes = Isa::lanes, count = Keys * Rows,
+                abreast = smaller(Keys, keys_abreast(Rows));
+  Vector sum[count];
+  unroll<Keys / abreast>([&](auto i) __attribute__((always_inline)) {
+    row_dots<Isa, Rows, abreast>(query, dim, keys.from(i * abreast), coming.from(i * abreast),
+                                 sum + i * abreast * Rows);
+  });
   alignas(64) float totals[(count + lanes - 1) / lanes * lanes];
   sum_each<Isa, count>(sum, totals);
   unroll<Keys>([&](auto k) __attribute__((always_inline)) {
@@ -128,93 +137,123 @@ template <class Isa, int Rows, int Keys>
   });
 }
 
-/// panel_scores for a few rows: the same scores and maxima. Values of the block are asked for on
-/// the way, so that memory sees two plain sequences.
-template <class Isa>
-[[gnu::noinline]] void row_scores(const float* query, int row_count, int dim, int value_dim,
-                                  const KeyBlock& keys, float* scores, float* tile_max) {
-  constexpr int lanes = Isa::lanes;
+/// Calls body(Index<rows>, row, Index<keys>, key) for tiles of rows and keys of a block, a few keys
+/// with all rows before the next, so that memory sees one plain sequence.
+template <class Isa, class Body>
+[[gnu::always_inline]] inline void for_row_tiles(int row_count, int key_count, Body&& body) {
   for_tiles<keys_at_once<Isa>(1)>(
-      keys.count, [&](auto group, int first) __attribute__((always_inline)) {
-        for (int j = first; j < first + group; ++j)
-          Isa::store(scores + j * lanes, Isa::broadcast(0.0f)); // the lanes past row_count
+      key_count, [&](auto group, int first) __attribute__((always_inline)) {
         for_tiles<4>(
             row_count, [&](auto rows, int r) __attribute__((always_inline)) {
               constexpr int tile = smaller<int>(group, keys_at_once<Isa>(rows));
-              for (int j = first; j < first + group; j += tile) {
-                row_score_tile<Isa, rows, tile>(query + r * padded_dim<Isa>(dim), dim, value_dim,
-                                                keys, j, r == 0, scores + j * lanes + r);
-              }
+              for (int j = first; j < first + group; j += tile)
+                body(rows, r, Index<tile>{}, j);
             });
+      });
+}
+
+/// panel_scores for a few rows: the same scores and maxima.
+template <class Isa>
+[[gnu::noinline]] void row_scores(const float* query, int row_count, int dim, const KeyBlock& keys,
+                                  float* scores, float* tile_max) {
+  constexpr int lanes = Isa::lanes;
+  const RowsAt key_rows{keys.key, keys.key_stride}, value_rows{keys.value, keys.value_stride};
+  for (int j = 0; j < keys.count; ++j)
+    Isa::store(scores + j * lanes, Isa::broadcast(0.0f)); // the lanes past row_count
+  for_row_tiles<Isa>(
+      row_count,
+      keys.count, [&](auto rows, int r, auto tile, int j) __attribute__((always_inline)) {
+        row_score_tile<Isa, rows, tile>(query + r * padded_dim<Isa>(dim), dim, key_rows.from(j),
+                                        coming_rows(key_rows, keys.count, value_rows, j),
+                                        scores + j * lanes + r);
       });
   find_max<Isa, 1>(scores, keys.count, tile_max);
 }
 
-/// output[d][row] = output · correction + Σ_j value[j][d] · weights[j][row] for Rows rows and
-/// Columns vectors of dims, the last of them with `rest` elements (0: whole). `only_finite` and
-/// what is returned are as for output_tile(). As many elements of rows ahead are asked for as there
-/// are in these values.
-template <class Isa, int Rows, int Columns>
-[[gnu::noinline]] bool row_output_tile(const float* weights, const KeyBlock& keys, int dim,
-                                       int rest, const float* correction, bool only_finite,
-                                       RowsAhead* rows_ahead, float* output) {
+/// sums[row][d] += Σ_k value[k][d] · weights[k][row] for Rows rows and Keys keys. The sums are in
+/// memory, so that a value is read whole, however long: half of each at a time would be two broken
+/// sequences.
+template <class Isa, int Rows, int Keys>
+[[gnu::noinline]] void row_output_tile(const float* weights, int value_dim, RowsAt values,
+                                       RowsAt coming, float* sums) {
   using Vector = typename Isa::Vector;
-  constexpr int lanes = Isa::lanes;
-  Vector sum[Rows][Columns];
-  unroll<Rows>([&](auto r) __attribute__((always_inline)) {
-    unroll<Columns>([&](auto c)
-                        __attribute__((always_inline)) { sum[r][c] = Isa::broadcast(0.0f); });
-  });
-  RowsAhead ahead = *rows_ahead;
-  const float* value = keys.value + dim;
-  for (int j = 0; j < keys.count; ++j, value += keys.value_stride, weights += lanes) {
-    if (ahead.next != nullptr) ahead.ask<Columns * lanes>();
-    Vector elements[Columns];
-    unroll<Columns>([&](auto c) __attribute__((always_inline)) {
-      elements[c] = rest != 0 && c == Columns - 1 ? load_part<Isa>(value + c * lanes, rest)
-                                                  : Isa::load(value + c * lanes);
+  constexpr int lanes = Isa::lanes, abreast = smaller(Keys, values_abreast);
+  const int sums_stride = padded_dim<Isa>(value_dim);
+  for (int j = 0; j < Keys; j += abreast) {
+    Vector weight[abreast * Rows];
+    unroll<abreast * Rows>([&](auto i) __attribute__((always_inline)) {
+      weight[i] = Isa::broadcast(weights[(j + i / Rows) * lanes + i % Rows]);
     });
-    unroll<Rows>([&](auto r) __attribute__((always_inline)) {
-      const Vector weight = Isa::broadcast(weights[r]);
-      unroll<Columns>([&](auto c) __attribute__((always_inline)) {
-        sum[r][c] = Isa::fma(elements[c], weight, sum[r][c]);
+    const auto add = [&](int d, auto load) __attribute__((always_inline)) {
+      Vector elements[abreast];
+      unroll<abreast>([&](auto k) __attribute__((always_inline)) {
+        elements[k] = load(values.row(j + k) + d);
       });
-    });
-  }
-  *rows_ahead = ahead;
-  if (only_finite && any_not_finite<Isa>(sum)) return false;
-  const int count = Columns * lanes - (rest != 0 ? lanes - rest : 0);
-  unroll<Rows>([&](auto r) __attribute__((always_inline)) {
-    alignas(64) float values[Columns * lanes];
-    unroll<Columns>([&](auto c) __attribute__((always_inline)) {
-      Isa::store(values + c * lanes, sum[r][c]);
-    });
-    for (int d = 0; d < count; ++d) {
-      float* target = output + (dim + d) * lanes + r;
-      *target = *target * correction[r] + values[d];
+      unroll<Rows>([&](auto r) __attribute__((always_inline)) {
+        float* target = sums + r * sums_stride + d;
+        Vector sum = Isa::load(target);
+        unroll<abreast>([&](auto k) __attribute__((always_inline)) {
+          sum = Isa::fma(elements[k], weight[k * Rows + r], sum);
+        });
+        Isa::store(target, sum);
+      });
+    };
+    along_rows<Isa, abreast>(
+        value_dim, coming.from(j), [&](int d) __attribute__((always_inline)) {
+          add(
+              d, [](const float* p) __attribute__((always_inline)) { return Isa::load(p); });
+        });
+    if (const int rest = value_dim % lanes; rest != 0) {
+      add(
+          value_dim - rest, [&](const float* p)
+                                __attribute__((always_inline)) { return load_part<Isa>(p, rest); });
     }
-  });
-  return true;
+  }
 }
 
-/// panel_output for a few rows: redo(first_dim, dims, first_row, end_row).
+/// Whether some number is infinite or NaN, of whole vectors.
+template <class Isa>
+[[gnu::always_inline]] inline bool any_not_finite(const float* numbers, int count) {
+  const auto zero = Isa::broadcast(0.0f);
+  auto zeros = zero;
+  for (int i = 0; i < count; i += Isa::lanes)
+    zeros = Isa::fma(Isa::load(numbers + i), zero, zeros); // NaN from ±∞ · 0
+  return Isa::any(Isa::is_nan(zeros));
+}
+
+/// panel_output for a few rows, with room for their sums behind `output`: redo().
 template <class Isa, class Redo>
-void row_output(const float* weights, int row_count, const KeyBlock& keys, int value_dim,
-                const float* correction, float* output, bool hides, RowsAhead ahead, Redo&& redo) {
+[[gnu::noinline]] void row_output(const float* weights, int row_count, const KeyBlock& keys,
+                                  int value_dim, const float* correction, float* output, bool hides,
+                                  Redo&& redo) {
   constexpr int lanes = Isa::lanes;
-  RowsAhead nothing; // the first rows have asked for all
-  for_tiles<4>(row_count, [&](auto rows, int r) {
-    const auto run = [&](auto columns, int vector, int rest) {
-      const int dim = vector * lanes;
-      const bool written =
-          row_output_tile<Isa, rows, columns>(weights + r, keys, dim, rest, correction + r, hides,
-                                              r == 0 ? &ahead : &nothing, output + r);
-      if (!written) redo(dim, rest != 0 ? rest : columns * lanes, r, r + rows);
-    };
-    for_tiles<Isa::row_columns(rows)>(value_dim / lanes,
-                                      [&](auto columns, int vector) { run(columns, vector, 0); });
-    if (value_dim % lanes != 0) run(Index<1>{}, value_dim / lanes, value_dim % lanes);
-  });
+  float* sums = output + lanes * value_dim;
+  const int stride = padded_dim<Isa>(value_dim);
+  const RowsAt value_rows{keys.value, keys.value_stride};
+  const RowsAt next_keys = RowsAt{keys.key, keys.key_stride}.from(keys.count);
+  for (int i = 0; i < row_count * stride; i += lanes)
+    Isa::store(sums + i, Isa::broadcast(0.0f));
+  for_row_tiles<Isa>(
+      row_count,
+      keys.count, [&](auto rows, int r, auto tile, int j) __attribute__((always_inline)) {
+        row_output_tile<Isa, rows, tile>(weights + j * lanes + r, value_dim, value_rows.from(j),
+                                         coming_rows(value_rows, keys.count, next_keys, j),
+                                         sums + r * stride);
+      });
+  if (hides && any_not_finite<Isa>(sums, row_count * stride)) return redo();
+  const auto factor = Isa::load(correction);
+  for (int d = 0; d < value_dim; d += lanes) {
+    typename Isa::Vector square[lanes];
+    unroll<lanes>([&](auto r) __attribute__((always_inline)) {
+      square[r] = Isa::broadcast(0.0f);
+      if (r < row_count) square[r] = Isa::load(sums + r * stride + d);
+    });
+    Isa::transpose(square);
+    unroll<lanes>([&](auto i) __attribute__((always_inline)) {
+      float* target = output + (d + i) * lanes;
+      if (d + i < value_dim) Isa::store(target, Isa::fma(Isa::load(target), factor, square[i]));
+    });
+  }
 }
 
 } // namespace simdattn::kernels

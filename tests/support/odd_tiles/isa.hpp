@@ -43,7 +43,6 @@ struct OddTiles {
   static Vector broadcast(float x) {
     return each([&](int) { return x; });
   }
-  static constexpr int row_columns(int rows) { return rows == 4 ? 2 : 3; }
   static Vector kept(Vector v) { return v; }
 
   static Vector add(Vector a, Vector b) {
