@@ -119,6 +119,7 @@ struct TileSizes {
   int row_block;           ///< rows in one block, a multiple of panel_rows
   int key_block;           ///< keys in one block
   int key_block_large_dim; ///< the same when D or Dv is above 64
+  int key_block_one_panel; ///< the most when one panel has all rows
   int few_rows; ///< up to so many rows are faster with vectors along D than along the rows; at most
                 ///< `lanes`
 };

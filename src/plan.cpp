@@ -199,6 +199,13 @@ bool few_rows(const Problem& problem, const TileSizes& tiles, std::int64_t packe
   return is_fused(problem) && packed_rows <= tiles.few_rows;
 }
 
+int keys_in_block(const Problem& problem, const TileSizes& tiles, const Plan& plan,
+                  std::int64_t packed_rows) noexcept {
+  if (packed_rows > tiles.panel_rows || few_rows(problem, tiles, packed_rows))
+    return plan.key_block;
+  return std::min(plan.key_block, tiles.key_block_one_panel);
+}
+
 Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes& caches,
                int threads) noexcept {
   const std::int64_t rows = problem.packed_rows();

@@ -39,8 +39,8 @@ struct Chunks {
 };
 
 struct Plan {
-  int row_block = 0; ///< rows in one unit
-  int key_block = 0;
+  int row_block = 0;           ///< rows in one unit
+  int key_block = 0;           ///< the most keys in a block
   std::int64_t row_blocks = 0; ///< of one key/value head
   int heads = 1;               ///< key/value heads in one unit: more than 1 where they share a mask
   std::int64_t head_units = 0; ///< how many times that many heads a batch entry has, rounded up
@@ -72,6 +72,11 @@ Chunks cut_keys(const Problem& problem, const TileSizes& tiles, std::int64_t pac
 /// Whether keys and values are better read row by row for so many rows of one head: see
 /// AttentionBlock::by_rows.
 bool few_rows(const Problem& problem, const TileSizes& tiles, std::int64_t packed_rows) noexcept;
+
+/// Keys in a block for so many rows of one head: the plan's, but where one panel takes them all,
+/// fewer.
+int keys_in_block(const Problem& problem, const TileSizes& tiles, const Plan& plan,
+                  std::int64_t packed_rows) noexcept;
 
 /// Plans a call for at most `threads` (≥ 1) threads.
 Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes& caches,

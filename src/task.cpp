@@ -200,7 +200,7 @@ Task::Task(const Problem& problem, const Plan& plan, const TileSizes& tiles, std
   block.dim = problem.dim;
   block.value_dim = problem.value_dim;
   block.scale = problem.scale;
-  block.key_block = plan.key_block;
+  block.key_block = keys_in_block(problem, tiles, plan, packed_rows);
   block.by_rows = few_rows(problem, tiles, packed_rows);
   block.stage = problem.stage;
   const auto last_head =

@@ -31,8 +31,9 @@ void print_call(const char* call, const Problem& problem, const KernelTable& tab
       call, problem.batch, problem.query_heads, problem.kv_heads, problem.query_count,
       problem.key_count, problem.dim, problem.value_dim,
       causal_names[static_cast<int>(problem.causal)], table.name, table.tiles.panel_rows,
-      table.tiles.score_keys, table.tiles.output_dims, plan.row_block, plan.key_block, plan.tasks,
-      plan.workers, seconds * 1e3);
+      table.tiles.score_keys, table.tiles.output_dims, plan.row_block,
+      keys_in_block(problem, table.tiles, plan, problem.packed_rows()), plan.tasks, plan.workers,
+      seconds * 1e3);
 }
 
 } // namespace simdattn

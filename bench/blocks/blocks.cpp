@@ -18,6 +18,7 @@ constexpr Shape block_shapes[] = {
     {"prefill_2048_128_causal", 1, 1, 1, 2048, 2048, 128, 128, Causal::top_left},
     {"prefill_2048_40", 1, 1, 1, 2048, 2048, 40, 40},
     {"decode_4096_128", 1, 8, 2, 1, 4096, 128, 128},
+    {"speculative_4096_128", 1, 32, 8, 4, 4096, 128, 128},
 };
 
 /// Rows where vectors along D and vectors along the rows take turns: see TileSizes::few_rows.
@@ -89,7 +90,7 @@ void add_block_benchmarks() {
       for (int rows = tiles.panel_rows; rows <= most_rows; rows += tiles.panel_rows) {
         for (const int keys : {32, 64, 128, 256, 512}) {
           tiles.row_block = rows;
-          tiles.key_block = tiles.key_block_large_dim = keys;
+          tiles.key_block = tiles.key_block_large_dim = tiles.key_block_one_panel = keys;
           add(std::string("blocks/") + shape.name + "/rows_" + std::to_string(rows) + "_keys_" +
                   std::to_string(keys),
               shape, own, tiles);

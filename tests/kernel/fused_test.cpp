@@ -82,7 +82,8 @@ TEST_P(FusedKernel, is_right_at_every_dim_around_its_tiles) {
 }
 
 TEST_P(FusedKernel, is_right_at_the_edges_of_its_own_key_block) {
-  for (const int block : {tiles().key_block, tiles().key_block_large_dim})
+  for (const int block :
+       {tiles().key_block, tiles().key_block_large_dim, tiles().key_block_one_panel})
     for (const int keys : {block - 1, block, block + 1, 2 * block, 3 * block + 1}) {
       const KernelCase c{.rows = tiles().panel_rows + 1,
                          .keys = keys,

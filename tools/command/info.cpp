@@ -50,7 +50,8 @@ Json describe(const Implementation& implementation, const Implementation* active
             {"output_dims", tiles.output_dims},
             {"row_block", tiles.row_block},
             {"key_block", tiles.key_block},
-            {"key_block_large_dim", tiles.key_block_large_dim}}}};
+            {"key_block_large_dim", tiles.key_block_large_dim},
+            {"key_block_one_panel", tiles.key_block_one_panel}}}};
 }
 
 Json collect() {
