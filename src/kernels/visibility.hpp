@@ -30,16 +30,19 @@ struct Panel {
       all_end; ///< keys in here are seen by every row; empty when all_first >= all_end
 };
 
-/// Cuts a block into panels, the widest first, and returns how many there are.
+/// Cuts a block into panels, the widest first, and returns how many there are. The last two share
+/// their rows rather than leave one vector to the last: a register tile of one vector loads a
+/// number for each multiply-add.
 template <class Isa>
 int make_panels(const AttentionBlock& block, Panel<Isa>* panels) {
-  constexpr int widest = Isa::tiles.panel_rows;
+  constexpr int lanes = Isa::lanes, widest = Isa::tiles.panel_rows / lanes;
   int count = 0;
-  for (int row = 0; row < block.row_count; row += widest) {
-    Panel<Isa>& panel = panels[count++];
+  for (int row = 0; row < block.row_count; row += panels[count++].row_count) {
+    Panel<Isa>& panel = panels[count];
+    const int left = block.row_count - row, vectors = (left + lanes - 1) / lanes;
     panel.first_row = row;
-    panel.row_count = smaller(widest, block.row_count - row);
-    panel.vectors = (panel.row_count + Isa::lanes - 1) / Isa::lanes;
+    panel.vectors = vectors == widest + 1 && widest > 2 ? widest - 1 : smaller(widest, vectors);
+    panel.row_count = smaller(panel.vectors * lanes, left);
     panel.some_first = panel.all_end = block.key_count;
     panel.some_end = panel.all_first = 0;
     for (int r = row; r < row + panel.row_count; ++r) {
