@@ -60,20 +60,4 @@ inline constexpr int ask_distance = 16;
   return coming < count ? rows.from(coming) : next.from(coming - count);
 }
 
-/// body(d) for every whole vector of Rows rows that are read side by side. As many elements of
-/// coming rows are asked for meanwhile, one row after another, as are read.
-template <class Isa, int Rows, class Body>
-[[gnu::always_inline]] inline void along_rows(int dim, RowsAt coming, Body&& body) {
-  constexpr int lanes = Isa::lanes;
-  int d = 0;
-  for (int row = 0; row < Rows; ++row) {
-    const float* next = coming.row(row);
-    for (const int end = dim * (row + 1) / Rows; d + lanes <= end; d += lanes) {
-      ask_for<2>(next, Rows * lanes);
-      next += Rows * lanes;
-      body(d);
-    }
-  }
-}
-
 } // namespace simdattn::kernels

@@ -71,6 +71,29 @@ template <class Isa, int Count>
   });
 }
 
+/// body(d, load) for every vector of Rows rows that are read side by side, load(row) being its
+/// elements from d on. As many elements of coming rows are asked for meanwhile, one row after
+/// another, as are read.
+template <class Isa, int Rows, class Body>
+[[gnu::always_inline]] inline void along_rows(int dim, RowsAt coming, Body&& body) {
+  constexpr int lanes = Isa::lanes;
+  int d = 0;
+  for (int row = 0; row < Rows; ++row) {
+    const float* next = coming.row(row);
+    for (const int end = dim * (row + 1) / Rows; d + lanes <= end; d += lanes) {
+      ask_for<2>(next, Rows * lanes);
+      next += Rows * lanes;
+      body(
+          d, [&](const float* p) __attribute__((always_inline)) { return Isa::load(p + d); });
+    }
+  }
+  if (d < dim) {
+    body(
+        d, [&](const float* p)
+               __attribute__((always_inline)) { return load_part<Isa>(p + d, dim - d); });
+  }
+}
+
 /// How many keys are read side by side for so many query rows: enough to hide the latency of an FMA
 /// and to load each query for several of them.
 constexpr int keys_abreast(int rows) { return rows > 2 ? 2 : 4; }
@@ -84,32 +107,22 @@ template <class Isa, int Rows, int Keys>
 [[gnu::always_inline]] inline void row_dots(const float* query, int dim, RowsAt keys, RowsAt coming,
                                             typename Isa::Vector* sum) {
   using Vector = typename Isa::Vector;
-  constexpr int lanes = Isa::lanes;
   const int query_stride = padded_dim<Isa>(dim);
   unroll<Keys * Rows>([&](auto i)
                           __attribute__((always_inline)) { sum[i] = Isa::broadcast(0.0f); });
-  const auto add = [&](int d, auto load) __attribute__((always_inline)) {
-    Vector elements[Keys];
-    unroll<Keys>([&](auto k)
-                     __attribute__((always_inline)) { elements[k] = load(keys.row(k) + d); });
-    unroll<Rows>([&](auto r) __attribute__((always_inline)) {
-      const Vector row = Isa::load(query + r * query_stride + d);
-      unroll<Keys>([&](auto k) __attribute__((always_inline)) {
-        Vector& total = sum[k * Rows + r];
-        total = Isa::fma(elements[k], row, total);
-      });
-    });
-  };
   along_rows<Isa, Keys>(
-      dim, coming, [&](int d) __attribute__((always_inline)) {
-        add(
-            d, [](const float* p) __attribute__((always_inline)) { return Isa::load(p); });
+      dim, coming, [&](int d, auto load) __attribute__((always_inline)) {
+        Vector elements[Keys];
+        unroll<Keys>([&](auto k)
+                         __attribute__((always_inline)) { elements[k] = load(keys.row(k)); });
+        unroll<Rows>([&](auto r) __attribute__((always_inline)) {
+          const Vector row = Isa::load(query + r * query_stride + d);
+          unroll<Keys>([&](auto k) __attribute__((always_inline)) {
+            Vector& total = sum[k * Rows + r];
+            total = Isa::fma(elements[k], row, total);
+          });
+        });
       });
-  if (const int rest = dim % lanes; rest != 0) {
-    add(
-        dim - rest, [&](const float* p)
-                        __attribute__((always_inline)) { return load_part<Isa>(p, rest); });
-  }
 }
 
 /// How many keys a tile of so many rows takes: enough to fill a vector with sums.
@@ -184,30 +197,21 @@ template <class Isa, int Rows, int Keys>
     unroll<abreast * Rows>([&](auto i) __attribute__((always_inline)) {
       weight[i] = Isa::broadcast(weights[(j + i / Rows) * lanes + i % Rows]);
     });
-    const auto add = [&](int d, auto load) __attribute__((always_inline)) {
-      Vector elements[abreast];
-      unroll<abreast>([&](auto k) __attribute__((always_inline)) {
-        elements[k] = load(values.row(j + k) + d);
-      });
-      unroll<Rows>([&](auto r) __attribute__((always_inline)) {
-        float* target = sums + r * sums_stride + d;
-        Vector sum = Isa::load(target);
-        unroll<abreast>([&](auto k) __attribute__((always_inline)) {
-          sum = Isa::fma(elements[k], weight[k * Rows + r], sum);
-        });
-        Isa::store(target, sum);
-      });
-    };
     along_rows<Isa, abreast>(
-        value_dim, coming.from(j), [&](int d) __attribute__((always_inline)) {
-          add(
-              d, [](const float* p) __attribute__((always_inline)) { return Isa::load(p); });
+        value_dim, coming.from(j), [&](int d, auto load) __attribute__((always_inline)) {
+          Vector elements[abreast];
+          unroll<abreast>([&](auto k) __attribute__((always_inline)) {
+            elements[k] = load(values.row(j + k));
+          });
+          unroll<Rows>([&](auto r) __attribute__((always_inline)) {
+            float* target = sums + r * sums_stride + d;
+            Vector sum = Isa::load(target);
+            unroll<abreast>([&](auto k) __attribute__((always_inline)) {
+              sum = Isa::fma(elements[k], weight[k * Rows + r], sum);
+            });
+            Isa::store(target, sum);
+          });
         });
-    if (const int rest = value_dim % lanes; rest != 0) {
-      add(
-          value_dim - rest, [&](const float* p)
-                                __attribute__((always_inline)) { return load_part<Isa>(p, rest); });
-    }
   }
 }
 
