@@ -8,10 +8,11 @@ namespace simdattn::kernels {
 /// Floats in a line of the caches that are asked for.
 inline constexpr int line_floats = 16;
 
-/// Asks for a row, into the second-level cache.
+/// Asks for a row; Locality as of the builtin.
+template <int Locality>
 [[gnu::always_inline]] inline void ask_for(const float* row, int elements) {
   for (int i = 0; i < elements; i += line_floats)
-    __builtin_prefetch(row + i, 0, 2);
+    __builtin_prefetch(row + i, 0, Locality);
 }
 
 /// Rows that will be needed, asked for in order and a few elements at a time, spread over what is
@@ -28,7 +29,7 @@ struct RowsAhead {
 
   template <int Elements>
   [[gnu::always_inline]] void ask() {
-    ask_for(next, Elements);
+    ask_for<2>(next, Elements);
     next += Elements;
     left -= Elements;
     if (left > 0) return;

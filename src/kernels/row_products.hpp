@@ -81,7 +81,7 @@ template <class Isa, int Rows, class Body>
   for (int row = 0; row < Rows; ++row) {
     const float* next = coming.row(row);
     for (const int end = dim * (row + 1) / Rows; d + lanes <= end; d += lanes) {
-      ask_for(next, Rows * lanes);
+      ask_for<2>(next, Rows * lanes);
       next += Rows * lanes;
       body(
           d, [&](const float* p) __attribute__((always_inline)) { return Isa::load(p + d); });
