@@ -39,6 +39,16 @@ struct Avx512 : XsimdIsa<xsimd::avx512bw> {
     return Vector(_mm512_scalef_ps(x.data, exponent.data));
   }
 
+  static Vector above_floor(Vector x) {
+    constexpr int down = 1;
+    return Vector(_mm512_reduce_ps(x.data, down));
+  }
+  // Zeroing costs nothing here; as a select it would take an instruction.
+  static Vector scale_by_floor(Vector v, Vector x, Vector cutoff) {
+    const __mmask16 weighs = _mm512_cmp_ps_mask(x.data, cutoff.data, _CMP_NLT_UQ);
+    return Vector(_mm512_maskz_scalef_ps(weighs, v.data, x.data));
+  }
+
   // xsimd 8.1 would load the elements one by one.
   static Bits load_16_bits(const std::uint16_t* p) {
     return Bits(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))));
