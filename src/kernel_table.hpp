@@ -81,7 +81,10 @@ struct KernelScratch {
 /// Everything one call of a kernel needs: a block of query rows against one key/value head.
 struct AttentionBlock {
   const QueryRow* rows;
-  int row_count;                 ///< 1 … the row_block of the plan
+  int row_count; ///< 1 … the row_block of the plan
+  /// From a row's query to the one in its place in the block that is probably next, in elements, to
+  /// ask for it; 0: not known.
+  std::int64_t next_query;
   std::int64_t query_dim_stride; ///< within a row; likewise below
   std::int64_t output_dim_stride;
   std::int64_t weights_stride;

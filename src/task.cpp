@@ -74,10 +74,15 @@ float for_head(const TensorView& view, std::int64_t index, std::int64_t head) {
   return number == nullptr ? 0.0f : *number;
 }
 
+const float* query_at(const Problem& problem, const Sequence& sequence, std::int64_t kv_head,
+                      std::int64_t packed_row) {
+  return element<float>(problem.query, sequence.batch,
+                        kv_head * problem.group + packed_row % problem.group,
+                        sequence.first_query + packed_row / problem.group);
+}
+
 QueryRow make_row(const Problem& problem, const Sequence& sequence, std::int64_t index,
-                  std::int64_t kv_head, std::int64_t packed_row) {
-  const std::int64_t token = packed_row / problem.group;
-  const std::int64_t head = kv_head * problem.group + packed_row % problem.group;
+                  std::int64_t head, std::int64_t token) {
   const std::int64_t in_tensor = sequence.first_query + token;
   QueryRow row;
   row.query = element<float>(problem.query, sequence.batch, head, in_tensor);
@@ -148,8 +153,14 @@ ScoreSteps make_steps(const Problem& problem, std::int64_t index, std::int64_t k
 void set_head(const Problem& problem, const Plan& plan, const Sequence& sequence,
               std::int64_t index, std::int64_t kv_head, std::int64_t first_row, QueryRow* rows,
               KeySegment* segments, AttentionBlock* block) {
-  for (int r = 0; r < block->row_count; ++r)
-    rows[r] = make_row(problem, sequence, index, kv_head, first_row + r);
+  std::int64_t token = first_row / problem.group, member = first_row % problem.group;
+  for (int r = 0; r < block->row_count; ++r) {
+    rows[r] = make_row(problem, sequence, index, kv_head * problem.group + member, token);
+    if (++member == problem.group) {
+      member = 0;
+      ++token;
+    }
+  }
   block->rows = rows;
   block->segments = segments;
   if (problem.past_count > 0) {
@@ -175,18 +186,40 @@ void fill_past_end(const Problem& problem, const AttentionBlock& block) {
   }
 }
 
+/// Where a unit begins.
+struct Place {
+  std::int64_t index; ///< of the batch entry, or sequence of a ragged batch
+  std::int64_t first_head;
+  std::int64_t first_row;
+};
+
+Place place_of(const Problem& problem, const Plan& plan, std::int64_t unit) {
+  const std::int64_t heads = unit / plan.row_blocks;
+  // Causal: later rows see more keys, and the longest tasks of a head go first.
+  const std::int64_t position = unit % plan.row_blocks;
+  const std::int64_t row_block =
+      problem.causal == Causal::none ? position : plan.row_blocks - 1 - position;
+  return {heads / plan.head_units, heads % plan.head_units * plan.heads,
+          row_block * plan.row_block};
+}
+
+/// AttentionBlock::next_query, from a unit whose first query is at `query`. Workers that take tasks
+/// in turns come to this unit next.
+std::int64_t next_query(const Problem& problem, const Plan& plan, std::int64_t unit,
+                        const float* query) {
+  const std::int64_t next = unit + plan.workers;
+  if (next >= plan.units || problem.query.stride[3] != 1) return 0;
+  const Place place = place_of(problem, plan, next);
+  return query_at(problem, sequence_at(problem, place.index), place.first_head, place.first_row) -
+         query;
+}
+
 } // namespace
 
 Task::Task(const Problem& problem, const Plan& plan, const TileSizes& tiles, std::int64_t unit,
            std::byte* scratch)
     : problem_(problem) {
-  const std::int64_t index = unit / plan.row_blocks / plan.head_units;
-  const std::int64_t first_head = unit / plan.row_blocks % plan.head_units * plan.heads;
-  // Causal: later rows see more keys, and the longest tasks of a head go first.
-  const std::int64_t position = unit % plan.row_blocks;
-  const std::int64_t row_block =
-      problem.causal == Causal::none ? position : plan.row_blocks - 1 - position;
-  const std::int64_t first_row = row_block * plan.row_block;
+  const auto [index, first_head, first_row] = place_of(problem, plan, unit);
   const Sequence sequence = sequence_at(problem, index);
   const std::int64_t packed_rows = sequence.query_count * problem.group;
   const std::int64_t row_count = std::min<std::int64_t>(plan.row_block, packed_rows - first_row);
@@ -213,6 +246,8 @@ Task::Task(const Problem& problem, const Plan& plan, const TileSizes& tiles, std
     set_head(problem, plan, sequence, index, first_head + head, first_row,
              rows + head * plan.row_block, segments_[head], &target);
   }
+  if (row_count > tiles.panel_rows && problem.query.data != nullptr)
+    block.next_query = next_query(problem, plan, unit, static_cast<const float*>(rows->query));
 }
 
 void Task::finish() {

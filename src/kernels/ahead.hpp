@@ -1,6 +1,9 @@
 #pragma once
 // Asking for memory before it is needed.
 
+#include "kernel_table.hpp"
+
+#include <cstddef>
 #include <cstdint>
 
 namespace simdattn::kernels {
@@ -19,12 +22,26 @@ template <int Locality>
 /// computed meanwhile: memory is busy all the time, and no burst fills its queues.
 struct RowsAhead {
   const float* next = nullptr; ///< element that comes next; nullptr: nothing is asked for
-  std::int64_t skip = 0;       ///< elements between the end of a row and the next row
+  std::int64_t skip =
+      0; ///< elements from the end of a row, or from where `link` leads, to the next
   int dim = 0;
-  int left = 0; ///< elements of the row that are still to come
+  int left = 0;                    ///< elements of the row that are still to come
+  const std::byte* link = nullptr; ///< pointer to the next row in an array of QueryRow, if any
+  const std::byte* end = nullptr;  ///< of these pointers
 
   [[gnu::always_inline]] static RowsAhead of(const float* row, std::int64_t stride, int dim) {
     return {row, stride - dim, dim, dim};
+  }
+
+  /// Of each of `count` rows, what one of its pointers leads to, `offset` elements on.
+  template <class Pointer>
+  [[gnu::always_inline]] static RowsAhead of_each(const QueryRow* rows, int count,
+                                                  Pointer QueryRow::*pointer, std::int64_t offset,
+                                                  int dim) {
+    const auto* link = reinterpret_cast<const std::byte*>(&(rows->*pointer));
+    RowsAhead ahead{nullptr, offset, dim, 0, link, link + count * sizeof(QueryRow)};
+    ahead.next_row();
+    return ahead;
   }
 
   template <int Elements>
@@ -33,7 +50,20 @@ struct RowsAhead {
     next += Elements;
     left -= Elements;
     if (left > 0) return;
-    next += skip;
+    next_row();
+  }
+
+private:
+  [[gnu::always_inline]] void next_row() {
+    if (link == nullptr) {
+      next += skip;
+    } else if (link != end) {
+      __builtin_memcpy(&next, link, sizeof(next));
+      next += skip;
+      link += sizeof(QueryRow);
+    } else {
+      next -= dim; // the last row again, which costs nothing
+    }
     left += dim;
   }
 };

@@ -72,20 +72,41 @@ void for_key_blocks(const AttentionBlock& block, std::int64_t first, std::int64_
   }
 }
 
-/// What a panel asks for while it makes scores: the values of these keys. The first panel of a
-/// block asks for all.
+/// With fewer keys there is no time to ask for rows meanwhile.
+inline constexpr int keys_worth_asking = 32;
+
+/// Whether these are the last keys of a panel that is not the first, in a block that is finished
+/// with them: such a panel asks for what is needed next.
+template <class Isa>
+[[gnu::always_inline]] inline bool ends_block(const AttentionBlock& block, const Panel<Isa>& panel,
+                                              const KeyBlock& keys) {
+  return panel.first_row != 0 && keys.count >= keys_worth_asking &&
+         keys.first + keys.count == smaller(panel.some_end, block.end_key) &&
+         block.partials == nullptr;
+}
+
+/// What a panel asks for while it makes scores: the values of these keys, if it is the first of its
+/// block, which asks for all; or at last where the block's output goes.
 template <class Isa>
 [[gnu::always_inline]] inline RowsAhead
 values_ahead(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys) {
+  if (ends_block(block, panel, keys)) {
+    return RowsAhead::of_each(block.rows, block.row_count, &QueryRow::output, 0, block.value_dim);
+  }
   if (panel.first_row != 0 || keys.value == nullptr || block.segments[keys.segment].gather_value)
     return {};
   return RowsAhead::of(keys.value, keys.value_stride, block.value_dim);
 }
 
-/// What a panel asks for while it sums values: the keys that come next.
+/// What a panel asks for while it sums values: the keys that come next, if it is the first; or at
+/// last the queries of the next block.
 template <class Isa>
 [[gnu::always_inline]] inline RowsAhead keys_ahead(const AttentionBlock& block,
                                                    const Panel<Isa>& panel, const KeyBlock& keys) {
+  if (block.next_query != 0 && ends_block(block, panel, keys)) {
+    return RowsAhead::of_each(block.rows, block.row_count, &QueryRow::query, block.next_query,
+                              block.dim);
+  }
   if (panel.first_row != 0 || block.segments[keys.segment].gather_key) return {};
   return RowsAhead::of(keys.key + keys.count * keys.key_stride, keys.key_stride, block.dim);
 }
