@@ -67,6 +67,8 @@ struct XsimdIsa {
   // Keys of one turn of output_tile's loop, whose counting would else take a tenth of its
   // instructions.
   static constexpr int unrolled_keys = 4;
+  // Sums of a tile of few rows that fit into registers.
+  static constexpr int row_tile_sums = 8;
   template <int Size>
   using Group = const float*;
   template <int Size>

@@ -15,7 +15,7 @@ struct Avx512 : XsimdIsa<xsimd::avx512bw> {
                                    .output_dims = 8,
                                    .row_block = 96,
                                    .key_block = 256,
-                                   .key_block_large_dim = 128,
+                                   .key_block_large_dim = 256,
                                    .key_block_one_panel = 64,
                                    .few_rows = 8};
   // 24 sums, the rows they share and one factor: 28 of 32 registers.
@@ -60,6 +60,25 @@ struct Avx512 : XsimdIsa<xsimd::avx512bw> {
     const __m512i wide = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
     const __mmask16 excluded = _mm512_testn_epi32_mask(wide, wide);
     return Vector(_mm512_maskz_mov_ps(excluded, _mm512_set1_ps(-__builtin_inff())));
+  }
+
+  static constexpr int row_tile_sums = 16;
+
+  // Element i is the sum of v[i]'s elements: halved at each step, as two vectors become one.
+  static Vector sums(const Vector (&v)[16]) {
+    __m512 half[8], quarter[4];
+    for (int i = 0; i < 8; ++i) {
+      half[i] = _mm512_add_ps(_mm512_unpacklo_ps(v[2 * i].data, v[2 * i + 1].data),
+                              _mm512_unpackhi_ps(v[2 * i].data, v[2 * i + 1].data));
+    }
+    for (int i = 0; i < 4; ++i) {
+      quarter[i] = _mm512_add_ps(_mm512_shuffle_ps(half[2 * i], half[2 * i + 1], 0x44),
+                                 _mm512_shuffle_ps(half[2 * i], half[2 * i + 1], 0xee));
+    }
+    const auto fold = [](__m512 a, __m512 b) {
+      return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x88), _mm512_shuffle_f32x4(a, b, 0xdd));
+    };
+    return Vector(fold(fold(quarter[0], quarter[1]), fold(quarter[2], quarter[3])));
   }
 
   // 16 × 16 by pairs and quads within 128 bits, then the 4 × 4 squares of 128 bits.

@@ -60,6 +60,7 @@ struct Scalar {
 
   static constexpr int lane_group = 1;
   static constexpr int unrolled_keys = 4;
+  static constexpr int row_tile_sums = 8;
   template <int Size>
   using Group = const float*;
   template <int Size>

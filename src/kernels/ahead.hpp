@@ -80,7 +80,7 @@ struct RowsAt {
 };
 
 /// How many rows ahead of those in use rows are asked for, where they are used once.
-inline constexpr int ask_distance = 16;
+inline constexpr int ask_distance = 24;
 
 /// What is to be asked for while number `using_row` of `count` rows is used; `next` are read after
 /// them.

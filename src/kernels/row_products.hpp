@@ -55,8 +55,8 @@ template <class Isa, int Count>
   }
 }
 
-/// totals[i] = the sum of vector i's elements, with room for whole vectors: transposed, so that
-/// `lanes` of them are summed at once.
+/// totals[i] = the sum of vector i's elements, with room for whole vectors: `lanes` of them are
+/// summed at once, after they are transposed unless there is something better.
 template <class Isa, int Count>
 [[gnu::always_inline]] inline void sum_each(const typename Isa::Vector* vectors, float* totals) {
   constexpr int lanes = Isa::lanes;
@@ -66,8 +66,12 @@ template <class Isa, int Count>
       constexpr int index = decltype(part)::value * lanes + decltype(i)::value;
       square[i] = index < Count ? vectors[index < Count ? index : 0] : Isa::broadcast(0.0f);
     });
-    Isa::transpose(square);
-    Isa::store(totals + part * lanes, add_all<Isa, lanes>(square));
+    if constexpr (requires { Isa::sums(square); }) {
+      Isa::store(totals + part * lanes, Isa::sums(square));
+    } else {
+      Isa::transpose(square);
+      Isa::store(totals + part * lanes, add_all<Isa, lanes>(square));
+    }
   });
 }
 
@@ -94,12 +98,13 @@ template <class Isa, int Rows, class Body>
   }
 }
 
-/// How many keys are read side by side for so many query rows: enough to hide the latency of an FMA
-/// and to load each query for several of them.
-constexpr int keys_abreast(int rows) { return rows > 2 ? 2 : 4; }
-
-/// How many values are read side by side: enough to load and store each sum for several of them.
-inline constexpr int values_abreast = 2;
+/// How many keys or values are read side by side for so many query rows: one for one row, when
+/// memory is what limits and is fastest as one plain sequence; and the more rows, the more, to load
+/// each query, and load and store each sum, for several of them.
+template <class Isa>
+constexpr int rows_abreast(int query_rows) {
+  return query_rows > 2 ? Isa::row_tile_sums / query_rows : query_rows;
+}
 
 /// sum[k · Rows + row] = the vector of sums that key k · query row is made of, for Rows rows and
 /// Keys keys.
@@ -128,7 +133,7 @@ template <class Isa, int Rows, int Keys>
 /// How many keys a tile of so many rows takes: enough to fill a vector with sums.
 template <class Isa>
 constexpr int keys_at_once(int rows) {
-  return larger(keys_abreast(rows), larger(Isa::lanes, 8) / rows);
+  return larger(rows_abreast<Isa>(rows), larger(Isa::lanes, 8) / rows);
 }
 
 /// scores[k][row] = key k · query row, for Rows rows and Keys keys.
@@ -137,7 +142,7 @@ template <class Isa, int Rows, int Keys>
                                       float* scores) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, count = Keys * Rows,
-                abreast = smaller(Keys, keys_abreast(Rows));
+                abreast = smaller(Keys, rows_abreast<Isa>(Rows));
   Vector sum[count];
   unroll<Keys / abreast>([&](auto i) __attribute__((always_inline)) {
     row_dots<Isa, Rows, abreast>(query, dim, keys.from(i * abreast), coming.from(i * abreast),
@@ -190,7 +195,7 @@ template <class Isa, int Rows, int Keys>
 [[gnu::noinline]] void row_output_tile(const float* weights, int value_dim, RowsAt values,
                                        RowsAt coming, float* sums) {
   using Vector = typename Isa::Vector;
-  constexpr int lanes = Isa::lanes, abreast = smaller(Keys, values_abreast);
+  constexpr int lanes = Isa::lanes, abreast = smaller(Keys, rows_abreast<Isa>(Rows));
   const int sums_stride = padded_dim<Isa>(value_dim);
   for (int j = 0; j < Keys; j += abreast) {
     Vector weight[abreast * Rows];

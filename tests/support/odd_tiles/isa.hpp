@@ -90,6 +90,7 @@ struct OddTiles {
   }
 
   // Elements of K and V in groups of 3, so that the rest of a group occurs too.
+  static constexpr int row_tile_sums = 8;
   static constexpr int lane_group = 3;
   static constexpr int unrolled_keys = 4;
   template <int Size>
