@@ -12,7 +12,7 @@ constexpr std::int64_t far_apart_bytes = 2048;
 constexpr std::int64_t rows_worth_a_copy = 32;
 
 /// Scratch of one worker stays below this, and below half of L2, as long as blocks can shrink.
-constexpr std::size_t scratch_budget = 160 * 1024;
+constexpr std::size_t scratch_budget = 192 * 1024;
 constexpr int least_key_block = 16;
 /// Heads are not joined at the price of smaller blocks.
 constexpr int least_joined_keys = 128;
