@@ -118,17 +118,22 @@ def geometric_mean(values):
     return math.exp(statistics.fmean(math.log(value) for value in values))
 
 
+def three_digits(number):
+    """Three digits, and all of them before the point."""
+    return f"{number:.3g}" if number < 999.5 else f"{number:.0f}"
+
+
 def format_time(seconds):
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= scale:
-            return f"{seconds / scale:.3g} {unit}"
+            return f"{three_digits(seconds / scale)} {unit}"
     return f"{seconds / 1e-9:.3g} ns"
 
 
 def format_memory(size):
     for unit, scale in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if size >= scale:
-            return f"{size / scale:.3g} {unit}"
+            return f"{three_digits(size / scale)} {unit}"
     return f"{size:.0f} B"
 
 

@@ -128,9 +128,10 @@ class CompareBenchTest(unittest.TestCase):
 
     def test_memory_is_shown_on_request(self):
         benchmarks = (repetitions("growth/a", "avx2", 1, SEVEN, 80, memory=192 * 1024)
-                      + repetitions("growth/a", "onednn", 1, SEVEN, memory=5 * 2.0**30))
+                      + repetitions("growth/a", "onednn", 1, SEVEN, memory=5 * 2.0**30)
+                      + repetitions("growth/a", "reference", 1, SEVEN, memory=1001 * 1024))
         _, output, _ = self.run_script(benchmarks, "--filter", "^growth/", "--memory")
-        self.assertIn("| a | 1 | 2 ms, 80 %, 192 KiB | 2 ms, 5 GiB |", output)
+        self.assertIn("| a | 1 | 2 ms, 80 %, 192 KiB | 2 ms, 5 GiB | 2 ms, 1001 KiB |", output)
 
     def test_several_files_are_one_run(self):
         more = self.folder / "more.json"
