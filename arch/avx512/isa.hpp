@@ -39,9 +39,10 @@ struct Avx512 : XsimdIsa<xsimd::avx512bw> {
     return Vector(_mm512_scalef_ps(x.data, exponent.data));
   }
 
+  // With its operand in memory, vreduceps waits for what its target held before (Zen 4).
   static Vector above_floor(Vector x) {
     constexpr int down = 1;
-    return Vector(_mm512_reduce_ps(x.data, down));
+    return Vector(_mm512_reduce_ps(kept(x).data, down));
   }
   // Zeroing costs nothing here; as a select it would take an instruction.
   static Vector scale_by_floor(Vector v, Vector x, Vector cutoff) {

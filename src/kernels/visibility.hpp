@@ -46,10 +46,9 @@ int make_panels(const AttentionBlock& block, Panel<Isa>* panels) {
     panel.some_first = panel.all_end = block.key_count;
     panel.some_end = panel.all_first = 0;
     for (int r = row; r < row + panel.row_count; ++r) {
-      const QueryRow& limits = block.rows[r];
-      if (r > row && limits.first_key == (&limits)[-1].first_key &&
-          limits.end_key == (&limits)[-1].end_key)
-        continue; // as the row before
+      const QueryRow &limits = block.rows[r], &before = block.rows[larger(r - 1, row)];
+      if (r > row && limits.first_key == before.first_key && limits.end_key == before.end_key)
+        continue;
       if (limits.first_key < limits.end_key) {
         panel.some_first = smaller(panel.some_first, limits.first_key);
         panel.some_end = larger(panel.some_end, limits.end_key);
