@@ -22,12 +22,11 @@ template <int Locality>
 /// computed meanwhile: memory is busy all the time, and no burst fills its queues.
 struct RowsAhead {
   const float* next = nullptr; ///< element that comes next; nullptr: nothing is asked for
-  std::int64_t skip =
-      0; ///< elements from the end of a row, or from where `link` leads, to the next
+  std::int64_t skip = 0; ///< elements to the next row, from the end of one or from where link leads
   int dim = 0;
   int left = 0;                    ///< elements of the row that are still to come
   const std::byte* link = nullptr; ///< pointer to the next row in an array of QueryRow, if any
-  const std::byte* end = nullptr;  ///< of these pointers
+  const std::byte* end = nullptr;  ///< where these pointers end
 
   [[gnu::always_inline]] static RowsAhead of(const float* row, std::int64_t stride, int dim) {
     return {row, stride - dim, dim, dim};

@@ -89,8 +89,8 @@ struct OddTiles {
            mask.element[4];
   }
 
-  // Elements of K and V in groups of 3, so that the rest of a group occurs too.
   static constexpr int row_tile_sums = 8;
+  // Elements of K and V in groups of 3, so that the rest of a group occurs too.
   static constexpr int lane_group = 3;
   static constexpr int unrolled_keys = 4;
   template <int Size>
