@@ -96,6 +96,7 @@ struct AttentionBlock {
   float scale;            ///< finite
   int key_block;          ///< keys in a block, at least 1
   bool by_rows;           ///< read keys row by row, once: for at most TileSizes::few_rows rows
+  bool from_memory;       ///< keys and values are more than caches are likely to hold
   std::int64_t
       first_key; ///< the fused entry sees keys [first_key, end_key) alone: all, or a chunk of them
   std::int64_t end_key;

@@ -14,6 +14,9 @@ constexpr std::int64_t rows_worth_a_copy = 32;
 /// Scratch of one worker stays below this, and below half of L2, as long as blocks can shrink.
 constexpr std::size_t scratch_budget = 192 * 1024;
 constexpr int least_key_block = 16;
+/// Keys and values of a call that are larger than this are taken to come from memory, whatever the
+/// size of the last cache: it has others to serve.
+constexpr double likely_cached_bytes = 64 * 1024 * 1024;
 /// Heads are not joined at the price of smaller blocks.
 constexpr int least_joined_keys = 128;
 
@@ -125,6 +128,12 @@ bool is_fused(const Problem& problem) {
   return problem.key.data != nullptr && problem.value_dim != 0;
 }
 
+bool is_from_memory(const Problem& problem) {
+  const double keys = static_cast<double>(problem.batch) * static_cast<double>(problem.kv_heads) *
+                      static_cast<double>(problem.key_count);
+  return keys * (problem.dim + problem.value_dim) * sizeof(float) > likely_cached_bytes;
+}
+
 /// The most chunks that any number of rows would have.
 std::int64_t chunk_limit(const Problem& problem, std::int64_t key_count) {
   if (!is_fused(problem)) return 1;
@@ -228,6 +237,7 @@ Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes&
     plan.head_units = problem.kv_heads;
   }
   plan.units = problem.batch * plan.head_units * plan.row_blocks;
+  plan.from_memory = is_from_memory(problem);
   plan.gather_key = key.copy(rows);
   plan.gather_value = value.copy(rows);
   plan.gather_past_key = past_key.copy(rows);

@@ -50,7 +50,8 @@ struct Plan {
       false; ///< whether chunks are tasks of their own, or one after the other in their unit's task
   std::int64_t tasks = 0;
   int workers = 0;
-  bool gather_key = false; ///< see KeySegment
+  bool from_memory = false; ///< see AttentionBlock
+  bool gather_key = false;  ///< see KeySegment
   bool gather_value = false;
   bool gather_past_key = false;
   bool gather_past_value = false;

@@ -235,6 +235,7 @@ Task::Task(const Problem& problem, const Plan& plan, const TileSizes& tiles, std
   block.scale = problem.scale;
   block.key_block = keys_in_block(problem, tiles, plan, packed_rows);
   block.by_rows = few_rows(problem, tiles, packed_rows);
+  block.from_memory = plan.from_memory;
   block.stage = problem.stage;
   const auto last_head =
       std::min(plan.heads - 1, static_cast<int>(problem.kv_heads - first_head - 1));

@@ -78,15 +78,38 @@ struct RowsAt {
   [[gnu::always_inline]] RowsAt from(std::int64_t number) const { return {row(number), stride}; }
 };
 
+/// Rows that come, to be asked for while others are used; `Twice`: and again when half as far.
+template <bool Twice>
+struct ComingRows {
+  RowsAt rows;
+
+  [[gnu::always_inline]] ComingRows from(std::int64_t number) const { return {rows.from(number)}; }
+};
+template <>
+struct ComingRows<true> {
+  RowsAt rows;
+  RowsAt again;
+
+  [[gnu::always_inline]] ComingRows from(std::int64_t number) const {
+    return {rows.from(number), again.from(number)};
+  }
+};
+
 /// How many rows ahead of those in use rows are asked for, where they are used once.
 inline constexpr int ask_distance = 24;
 
 /// What is to be asked for while number `using_row` of `count` rows is used; `next` are read after
 /// them.
-[[gnu::always_inline]] inline RowsAt coming_rows(RowsAt rows, int count, RowsAt next,
-                                                 int using_row) {
-  const int coming = using_row + ask_distance;
-  return coming < count ? rows.from(coming) : next.from(coming - count);
+template <bool Twice>
+[[gnu::always_inline]] inline ComingRows<Twice> coming_rows(RowsAt rows, int count, RowsAt next,
+                                                            int using_row) {
+  const auto at = [&](int coming) {
+    return coming < count ? rows.from(coming) : next.from(coming - count);
+  };
+  if constexpr (Twice)
+    return {at(using_row + ask_distance), at(using_row + ask_distance / 2)};
+  else
+    return {at(using_row + ask_distance)};
 }
 
 } // namespace simdattn::kernels

@@ -50,7 +50,7 @@ void make_product(const AttentionBlock& block, const Panel<Isa>& panel, const Ke
   if constexpr (Vectors == 1) {
     if (block.by_rows) {
       return row_scores<Isa>(block.scratch.query, panel.row_count, block.dim, keys,
-                             block.scratch.scores, block.scratch.tile_max);
+                             block.from_memory, block.scratch.scores, block.scratch.tile_max);
     }
   }
   panel_scores<Isa, Vectors>(panel_of(block.scratch.query, panel, block.dim), block.dim, keys,
@@ -95,10 +95,11 @@ void add_values(const AttentionBlock& block, const Panel<Isa>& panel, const KeyB
   const bool hides = by_mask || in_part;
   if constexpr (Vectors == 1) {
     if (block.by_rows) {
-      return row_output<Isa>(
-          scratch.scores, panel.row_count, keys, block.value_dim, correction, output, hides, [&] {
-            add_visible_values<Isa, Vectors>(block, panel, keys, by_mask, 0, block.value_dim);
-          });
+      return row_output<Isa>(scratch.scores, panel.row_count, keys, block.from_memory,
+                             block.value_dim, correction, output, hides, [&] {
+                               add_visible_values<Isa, Vectors>(block, panel, keys, by_mask, 0,
+                                                                block.value_dim);
+                             });
     }
   }
   panel_output<Isa, Vectors>(scratch.scores, keys, block.value_dim, correction, output, hides,

@@ -78,15 +78,21 @@ template <class Isa, int Count>
 /// body(d, load) for every vector of Rows rows that are read side by side, load(row) being its
 /// elements from d on. As many elements of coming rows are asked for meanwhile, one row after
 /// another, as are read.
-template <class Isa, int Rows, class Body>
-[[gnu::always_inline]] inline void along_rows(int dim, RowsAt coming, Body&& body) {
+template <class Isa, int Rows, bool Twice, class Body>
+[[gnu::always_inline]] inline void along_rows(int dim, ComingRows<Twice> coming, Body&& body) {
   constexpr int lanes = Isa::lanes;
   int d = 0;
   for (int row = 0; row < Rows; ++row) {
-    const float* next = coming.row(row);
+    const float* next = coming.rows.row(row);
+    const float* again = nullptr;
+    if constexpr (Twice) again = coming.again.row(row);
     for (const int end = dim * (row + 1) / Rows; d + lanes <= end; d += lanes) {
       ask_for<2>(next, Rows * lanes);
       next += Rows * lanes;
+      if constexpr (Twice) {
+        ask_for<2>(again, Rows * lanes);
+        again += Rows * lanes;
+      }
       body(
           d, [&](const float* p) __attribute__((always_inline)) { return Isa::load(p + d); });
     }
@@ -108,9 +114,9 @@ constexpr int rows_abreast(int query_rows) {
 
 /// sum[k · Rows + row] = the vector of sums that key k · query row is made of, for Rows rows and
 /// Keys keys.
-template <class Isa, int Rows, int Keys>
-[[gnu::always_inline]] inline void row_dots(const float* query, int dim, RowsAt keys, RowsAt coming,
-                                            typename Isa::Vector* sum) {
+template <class Isa, int Rows, int Keys, bool Twice>
+[[gnu::always_inline]] inline void row_dots(const float* query, int dim, RowsAt keys,
+                                            ComingRows<Twice> coming, typename Isa::Vector* sum) {
   using Vector = typename Isa::Vector;
   const int query_stride = padded_dim<Isa>(dim);
   unroll<Keys * Rows>([&](auto i)
@@ -137,9 +143,9 @@ constexpr int keys_at_once(int rows) {
 }
 
 /// scores[k][row] = key k · query row, for Rows rows and Keys keys.
-template <class Isa, int Rows, int Keys>
-[[gnu::noinline]] void row_score_tile(const float* query, int dim, RowsAt keys, RowsAt coming,
-                                      float* scores) {
+template <class Isa, int Rows, int Keys, bool Twice>
+[[gnu::noinline]] void row_score_tile(const float* query, int dim, RowsAt keys,
+                                      ComingRows<Twice> coming, float* scores) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, count = Keys * Rows,
                 abreast = smaller(Keys, rows_abreast<Isa>(Rows));
@@ -153,6 +159,17 @@ template <class Isa, int Rows, int Keys>
   unroll<Keys>([&](auto k) __attribute__((always_inline)) {
     __builtin_memcpy(scores + k * lanes, totals + k * Rows, Rows * sizeof(float));
   });
+}
+
+/// Calls body(Constant<twice>) with whether what comes is to be asked for twice: where it is from
+/// memory, and one tile of rows asks for it a whole line at a time. A processor drops some of what
+/// is asked for (Zen 4); several tiles, or shorter vectors, ask more than once anyway.
+template <class Isa, class Body>
+[[gnu::always_inline]] inline void with_asks(bool from_memory, int row_count, Body&& body) {
+  if constexpr (Isa::lanes >= line_floats)
+    with_flags(from_memory && row_count <= 4, static_cast<Body&&>(body));
+  else
+    body(Constant<false>{});
 }
 
 /// Calls body(Index<rows>, row, Index<keys>, key) for tiles of rows and keys of a block, a few keys
@@ -173,17 +190,20 @@ template <class Isa, class Body>
 /// panel_scores for a few rows: the same scores and maxima.
 template <class Isa>
 [[gnu::noinline]] void row_scores(const float* query, int row_count, int dim, const KeyBlock& keys,
-                                  float* scores, float* tile_max) {
+                                  bool from_memory, float* scores, float* tile_max) {
   constexpr int lanes = Isa::lanes;
   const RowsAt key_rows{keys.key, keys.key_stride}, value_rows{keys.value, keys.value_stride};
   for (int j = 0; j < keys.count; ++j)
     Isa::store(scores + j * lanes, Isa::broadcast(0.0f)); // the lanes past row_count
-  for_row_tiles<Isa>(
-      row_count,
-      keys.count, [&](auto rows, int r, auto tile, int j) __attribute__((always_inline)) {
-        row_score_tile<Isa, rows, tile>(query + r * padded_dim<Isa>(dim), dim, key_rows.from(j),
-                                        coming_rows(key_rows, keys.count, value_rows, j),
-                                        scores + j * lanes + r);
+  with_asks<Isa>(
+      from_memory, row_count, [&](auto twice) __attribute__((always_inline)) {
+        for_row_tiles<Isa>(
+            row_count,
+            keys.count, [&](auto rows, int r, auto tile, int j) __attribute__((always_inline)) {
+              row_score_tile<Isa, rows, tile>(
+                  query + r * padded_dim<Isa>(dim), dim, key_rows.from(j),
+                  coming_rows<twice>(key_rows, keys.count, value_rows, j), scores + j * lanes + r);
+            });
       });
   find_max<Isa, 1>(scores, keys.count, tile_max);
 }
@@ -191,9 +211,9 @@ template <class Isa>
 /// sums[row][d] += Σ_k value[k][d] · weights[k][row] for Rows rows and Keys keys. The sums are in
 /// memory, so that a value is read whole, however long: half of each at a time would be two broken
 /// sequences.
-template <class Isa, int Rows, int Keys>
+template <class Isa, int Rows, int Keys, bool Twice>
 [[gnu::noinline]] void row_output_tile(const float* weights, int value_dim, RowsAt values,
-                                       RowsAt coming, float* sums) {
+                                       ComingRows<Twice> coming, float* sums) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, abreast = smaller(Keys, rows_abreast<Isa>(Rows));
   const int sums_stride = padded_dim<Isa>(value_dim);
@@ -233,8 +253,8 @@ template <class Isa>
 /// panel_output for a few rows, with room for their sums behind `output`: redo().
 template <class Isa, class Redo>
 [[gnu::noinline]] void row_output(const float* weights, int row_count, const KeyBlock& keys,
-                                  int value_dim, const float* correction, float* output, bool hides,
-                                  Redo&& redo) {
+                                  bool from_memory, int value_dim, const float* correction,
+                                  float* output, bool hides, Redo&& redo) {
   constexpr int lanes = Isa::lanes;
   float* sums = output + lanes * value_dim;
   const int stride = padded_dim<Isa>(value_dim);
@@ -242,12 +262,15 @@ template <class Isa, class Redo>
   const RowsAt next_keys = RowsAt{keys.key, keys.key_stride}.from(keys.count);
   for (int i = 0; i < row_count * stride; i += lanes)
     Isa::store(sums + i, Isa::broadcast(0.0f));
-  for_row_tiles<Isa>(
-      row_count,
-      keys.count, [&](auto rows, int r, auto tile, int j) __attribute__((always_inline)) {
-        row_output_tile<Isa, rows, tile>(weights + j * lanes + r, value_dim, value_rows.from(j),
-                                         coming_rows(value_rows, keys.count, next_keys, j),
-                                         sums + r * stride);
+  with_asks<Isa>(
+      from_memory, row_count, [&](auto twice) __attribute__((always_inline)) {
+        for_row_tiles<Isa>(
+            row_count,
+            keys.count, [&](auto rows, int r, auto tile, int j) __attribute__((always_inline)) {
+              row_output_tile<Isa, rows, tile>(
+                  weights + j * lanes + r, value_dim, value_rows.from(j),
+                  coming_rows<twice>(value_rows, keys.count, next_keys, j), sums + r * stride);
+            });
       });
   if (hides && any_not_finite<Isa>(sums, row_count * stride)) return redo();
   const auto factor = Isa::load(correction);

@@ -119,6 +119,12 @@ TEST_P(PlanTest, keeps_scratch_within_192_kb_and_half_of_the_second_cache) {
     }
 }
 
+TEST_P(PlanTest, takes_more_than_64_mb_of_keys_and_values_to_come_from_memory) {
+  EXPECT_FALSE(plan(dense({1, 16, 1, 1, 4096, 128, 128})).from_memory); // as many
+  EXPECT_TRUE(plan(dense({1, 16, 1, 1, 4097, 128, 128})).from_memory);
+  EXPECT_TRUE(plan(dense({2, 16, 1, 1, 4096, 128, 64})).from_memory);
+}
+
 TEST_P(PlanTest, shrinks_blocks_to_whole_panels_for_large_dims) {
   for (const std::int64_t dim : {256, 576, 4096}) {
     const Plan cut = plan(dense({1, 1, 1, 2000, 2000, dim, dim}));
