@@ -26,6 +26,12 @@ struct Avx512 : XsimdIsa<xsimd::avx512bw> {
     return Vector(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1u), p));
   }
 
+  // xsimd 8.1 has a product and a sum, which not every compiler joins.
+  static Vector fma(Vector a, Vector b, Vector c) {
+    return Vector(_mm512_fmadd_ps(a.data, b.data, c.data));
+  }
+  static Vector multiply_add(Vector factor, Vector a, Vector sum) { return fma(factor, a, sum); }
+
   static Vector kept(Vector v) {
     asm("" : "+v"(v.data));
     return v;
