@@ -172,17 +172,21 @@ template <class Isa, class Body>
     body(Constant<false>{});
 }
 
-/// Calls body(Index<rows>, row, Index<keys>, key) for tiles of rows and keys of a block, a few keys
-/// with all rows before the next, so that memory sees one plain sequence.
+/// Calls body(Index<rows>, row, Index<keys>, key, Constant<twice>) for tiles of rows and keys of a
+/// block, a few keys with all rows before the next, so that memory sees one plain sequence.
 template <class Isa, class Body>
-[[gnu::always_inline]] inline void for_row_tiles(int row_count, int key_count, Body&& body) {
-  for_tiles<keys_at_once<Isa>(1)>(
-      key_count, [&](auto group, int first) __attribute__((always_inline)) {
-        for_tiles<4>(
-            row_count, [&](auto rows, int r) __attribute__((always_inline)) {
-              constexpr int tile = smaller<int>(group, keys_at_once<Isa>(rows));
-              for (int j = first; j < first + group; j += tile)
-                body(rows, r, Index<tile>{}, j);
+[[gnu::always_inline]] inline void for_row_tiles(int row_count, int key_count, bool from_memory,
+                                                 Body&& body) {
+  with_asks<Isa>(
+      from_memory, row_count, [&](auto twice) __attribute__((always_inline)) {
+        for_tiles<keys_at_once<Isa>(1)>(
+            key_count, [&](auto group, int first) __attribute__((always_inline)) {
+              for_tiles<4>(
+                  row_count, [&](auto rows, int r) __attribute__((always_inline)) {
+                    constexpr int tile = smaller<int>(group, keys_at_once<Isa>(rows));
+                    for (int j = first; j < first + group; j += tile)
+                      body(rows, r, Index<tile>{}, j, twice);
+                  });
             });
       });
 }
@@ -195,15 +199,12 @@ template <class Isa>
   const RowsAt key_rows{keys.key, keys.key_stride}, value_rows{keys.value, keys.value_stride};
   for (int j = 0; j < keys.count; ++j)
     Isa::store(scores + j * lanes, Isa::broadcast(0.0f)); // the lanes past row_count
-  with_asks<Isa>(
-      from_memory, row_count, [&](auto twice) __attribute__((always_inline)) {
-        for_row_tiles<Isa>(
-            row_count,
-            keys.count, [&](auto rows, int r, auto tile, int j) __attribute__((always_inline)) {
-              row_score_tile<Isa, rows, tile>(
-                  query + r * padded_dim<Isa>(dim), dim, key_rows.from(j),
-                  coming_rows<twice>(key_rows, keys.count, value_rows, j), scores + j * lanes + r);
-            });
+  for_row_tiles<Isa>(
+      row_count, keys.count, from_memory,
+      [&](auto rows, int r, auto tile, int j, auto twice) __attribute__((always_inline)) {
+        row_score_tile<Isa, rows, tile>(query + r * padded_dim<Isa>(dim), dim, key_rows.from(j),
+                                        coming_rows<twice>(key_rows, keys.count, value_rows, j),
+                                        scores + j * lanes + r);
       });
   find_max<Isa, 1>(scores, keys.count, tile_max);
 }
@@ -262,15 +263,12 @@ template <class Isa, class Redo>
   const RowsAt next_keys = RowsAt{keys.key, keys.key_stride}.from(keys.count);
   for (int i = 0; i < row_count * stride; i += lanes)
     Isa::store(sums + i, Isa::broadcast(0.0f));
-  with_asks<Isa>(
-      from_memory, row_count, [&](auto twice) __attribute__((always_inline)) {
-        for_row_tiles<Isa>(
-            row_count,
-            keys.count, [&](auto rows, int r, auto tile, int j) __attribute__((always_inline)) {
-              row_output_tile<Isa, rows, tile>(
-                  weights + j * lanes + r, value_dim, value_rows.from(j),
-                  coming_rows<twice>(value_rows, keys.count, next_keys, j), sums + r * stride);
-            });
+  for_row_tiles<Isa>(
+      row_count, keys.count, from_memory,
+      [&](auto rows, int r, auto tile, int j, auto twice) __attribute__((always_inline)) {
+        row_output_tile<Isa, rows, tile>(weights + j * lanes + r, value_dim, value_rows.from(j),
+                                         coming_rows<twice>(value_rows, keys.count, next_keys, j),
+                                         sums + r * stride);
       });
   if (hides && any_not_finite<Isa>(sums, row_count * stride)) return redo();
   const auto factor = Isa::load(correction);
