@@ -46,26 +46,29 @@ void begin_panel(const AttentionBlock& block, const Panel<Isa>& panel) {
 /// The product of a panel and a run of keys, in scratch, with the mask where that joins it.
 template <class Isa, int Vectors>
 void make_product(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
-                  MaskEffect mask) {
+                  const VisibleKeys<Isa, Vectors>& visible, MaskEffect mask) {
   if constexpr (Vectors == 1) {
     if (block.by_rows) {
       return row_scores<Isa>(block.scratch.query, panel.row_count, block.dim, keys,
                              block.from_memory, block.scratch.scores, block.scratch.tile_max);
     }
   }
-  panel_scores<Isa, Vectors>(panel_of(block.scratch.query, panel, block.dim), block.dim, keys,
-                             mask_joins_product(block) ? loaded_mask(block, mask) : MaskValues{},
-                             values_ahead(block, panel, keys), block.scratch.scores,
-                             block.scratch.tile_max);
+  panel_scores<Isa, Vectors>(
+      panel_of(block.scratch.query, panel, block.dim), block.dim, keys, visible,
+      mask_joins_product(block) ? loaded_mask(block, mask) : MaskValues{},
+      values_ahead(block, panel, keys), block.scratch.scores, block.scratch.tile_max);
 }
 
-/// Scores of a panel and a run of keys in scratch, up to `stage`. `in_part`: some row does not see
-/// some of these keys by its interval.
+/// Scores of a panel and a run of keys in scratch, up to `stage`.
 template <class Isa, int Vectors>
 void make_scores(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
-                 MaskEffect mask, bool in_part, ScoreStage stage = ScoreStage::masked) {
-  make_product<Isa, Vectors>(block, panel, keys, mask);
-  finish_scores<Isa, Vectors>(block, panel, keys, mask, in_part, stage);
+                 const VisibleKeys<Isa, Vectors>& visible, MaskEffect mask,
+                 ScoreStage stage = ScoreStage::masked) {
+  // Other steps look at every score.
+  const bool hidden_next = stage == ScoreStage::masked && mask_joins_product(block);
+  make_product(block, panel, keys, hidden_next ? visible : VisibleKeys<Isa, Vectors>(keys.count),
+               mask);
+  finish_scores(block, panel, keys, visible, mask, stage);
 }
 
 /// Adds values · weights to dims [first_dim, first_dim + dims) of a panel's output, skipping what a
@@ -88,11 +91,11 @@ template <class Isa, int Vectors>
 /// output = output · correction + Vᵀ · weights, of a panel and a run of keys.
 template <class Isa, int Vectors>
 void add_values(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
-                bool by_mask, bool in_part) {
+                const VisibleKeys<Isa, Vectors>& visible, bool by_mask) {
   const KernelScratch& scratch = block.scratch;
   const float* correction = scratch.tile_max + Isa::tiles.panel_rows;
   float* output = panel_of(scratch.output, panel, block.value_dim);
-  const bool hides = by_mask || in_part;
+  const bool hides = by_mask || visible.in_part();
   if constexpr (Vectors == 1) {
     if (block.by_rows) {
       return row_output<Isa>(scratch.scores, panel.row_count, keys, block.from_memory,
@@ -102,8 +105,8 @@ void add_values(const AttentionBlock& block, const Panel<Isa>& panel, const KeyB
                              });
     }
   }
-  panel_output<Isa, Vectors>(scratch.scores, keys, block.value_dim, correction, output, hides,
-                             keys_ahead(block, panel, keys), [&](int dim, int dims) {
+  panel_output<Isa, Vectors>(scratch.scores, keys, visible, block.value_dim, correction, output,
+                             hides, keys_ahead(block, panel, keys), [&](int dim, int dims) {
                                add_visible_values<Isa, Vectors>(block, panel, keys, by_mask, dim,
                                                                 dims);
                              });
@@ -114,14 +117,14 @@ template <class Isa, int Vectors>
 void attend(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
             MaskEffect mask) {
   const KernelScratch& scratch = block.scratch;
-  const bool in_part = keys.first < panel.all_first || keys.first + keys.count > panel.all_end;
-  make_scores<Isa, Vectors>(block, panel, keys, mask, in_part);
+  const VisibleKeys<Isa, Vectors> visible(block, panel, keys.first, keys.count);
+  make_scores(block, panel, keys, visible, mask);
   with_units(block.steps, [&](auto units) {
     online_softmax<Isa, Vectors, units.value>(
         scratch.scores, keys.count, scratch.tile_max, scratch.row_max + panel.first_row,
         scratch.row_sum + panel.first_row, scratch.tile_max + Isa::tiles.panel_rows);
   });
-  add_values<Isa, Vectors>(block, panel, keys, mask == MaskEffect::may_exclude, in_part);
+  add_values(block, panel, keys, visible, mask == MaskEffect::may_exclude);
 }
 
 /// Brings the rows' sinks into their sums; the factor of each row's output goes to `factor`.
@@ -182,7 +185,8 @@ void write_weights(const AttentionBlock& block, const Panel<Isa>* panels, int pa
         const Panel<Isa>& panel = panels[p];
         const QueryRow* rows = block.rows + panel.first_row;
         const MaskEffect mask = load_mask<Isa, vectors>(block, panel, keys);
-        make_scores<Isa, vectors>(block, panel, keys, mask, true);
+        make_scores(block, panel, keys,
+                    VisibleKeys<Isa, vectors>(block, panel, keys.first, keys.count), mask);
         with_units(block.steps, [&](auto units) {
           final_softmax<Isa, vectors, units.value>(scratch.scores, keys.count,
                                                    scratch.row_max + panel.first_row,

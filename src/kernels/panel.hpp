@@ -69,24 +69,59 @@ void load_queries(const AttentionBlock& block, const Panel<Isa>& panel, float sc
       panel_of(block.scratch.query, panel, block.dim));
 }
 
-/// scores = K · query + mask for every key of the block, and their maximum in each row; rows ahead
-/// are asked for meanwhile.
-template <class Isa, int Vectors>
-void panel_scores(const float* query, int dim, const KeyBlock& keys, MaskValues mask,
-                  RowsAhead ahead, float* scores, float* tile_max) {
-  constexpr int width = Vectors * Isa::lanes;
-  for (int lane = 0; lane < width; ++lane)
-    tile_max[lane] = -__builtin_inff();
+/// Keys in one tile of the product for the vectors of a panel from First on. Where vectors stop
+/// seeing keys, they mostly do so whole vectors of rows apart: powers of two fit.
+template <class Isa, int Vectors, int First>
+inline constexpr int tile_keys = First == 0
+                                     ? Isa::score_keys(Vectors)
+                                     : power_of_two_below(Isa::score_keys(Vectors - First) + 1);
+
+/// scores = K · query + mask for keys [first, end) of a block and the vectors of a panel from First
+/// on, and tile_max raised to their maximum in each row; rows ahead are asked for meanwhile.
+template <class Isa, int Vectors, int First>
+void run_scores(const float* query, int dim, const KeyBlock& keys, int first, int end,
+                MaskValues mask, RowsAhead* ahead, float* scores, float* tile_max) {
+  constexpr int width = Vectors * Isa::lanes, before = First * Isa::lanes;
   const bool masked = mask.values != nullptr;
-  for_runs<Isa::score_keys(Vectors)>(keys.count, [&](auto tile, int first, int end) {
-    const int step = masked ? tile : end - first;
-    for (int k = first; k < end; k += step) {
-      with_flags(masked, ahead.next != nullptr, [&](auto adds, auto asks) {
-        score_tiles<Isa, Vectors, tile, adds, asks>(query, dim, keys.key + k * keys.key_stride,
-                                                    keys.key_stride, step, mask.from(k * width),
-                                                    &ahead, scores + k * width, tile_max);
+  const auto run = [&](auto tile, int from, int stop) {
+    const int step = masked ? tile : stop - from;
+    for (int k = from; k < stop; k += step) {
+      const int at = k * width + before;
+      with_flags(masked, ahead->next != nullptr, [&](auto adds, auto asks) {
+        // Runs without some vectors are short: they ask for nothing.
+        score_tiles<Isa, Vectors - First, Vectors, tile, adds, asks && First == 0>(
+            query + before, dim, keys.key + k * keys.key_stride, keys.key_stride, step,
+            mask.from(at), ahead, scores + at, tile_max + before);
       });
     }
+  };
+  for_runs<tile_keys<Isa, Vectors, First>>(end, run, first);
+}
+
+/// scores = K · query + mask for what each vector of a panel sees of a block, of any value for what
+/// it does not; tile_max[row] = the maximum of the keys that every row sees. Rows ahead are asked
+/// for meanwhile.
+template <class Isa, int Vectors>
+void panel_scores(const float* query, int dim, const KeyBlock& keys,
+                  const VisibleKeys<Isa, Vectors>& visible, MaskValues mask, RowsAhead ahead,
+                  float* scores, float* tile_max) {
+  constexpr int width = Vectors * Isa::lanes;
+  alignas(64) float partial_max[width] = {};
+  for (int lane = 0; lane < width; ++lane)
+    tile_max[lane] = -__builtin_inff();
+  const auto run = [&](auto first, int from, int end, float* max) {
+    if (from < end)
+      run_scores<Isa, Vectors, first>(query, dim, keys, from, end, mask, &ahead, scores, max);
+  };
+  run(Index<0>{}, 0, visible.all_first, partial_max);
+  run(Index<0>{}, visible.all_first, visible.all_end, tile_max);
+  int from = visible.all_end;
+  unroll<Vectors>([&](auto first) {
+    const int end =
+        smaller(visible.count,
+                from + whole_tiles<tile_keys<Isa, Vectors, first>>(visible.end[first] - from));
+    run(first, from, end, partial_max);
+    from = larger(from, end);
   });
 }
 
@@ -94,14 +129,14 @@ void panel_scores(const float* query, int dim, const KeyBlock& keys, MaskValues 
 /// sum that isn't finite may hold a value its row does not see, since 0 · ∞ is NaN: those dims are
 /// left to redo(first_dim, dims). Rows ahead are asked for meanwhile.
 template <class Isa, int Vectors, class Redo>
-void panel_output(const float* weights, const KeyBlock& keys, int value_dim,
-                  const float* correction, float* output, bool hides, RowsAhead ahead,
-                  Redo&& redo) {
+void panel_output(const float* weights, const KeyBlock& keys,
+                  const VisibleKeys<Isa, Vectors>& visible, int value_dim, const float* correction,
+                  float* output, bool hides, RowsAhead ahead, Redo&& redo) {
   constexpr int width = Vectors * Isa::lanes;
   for_tiles<Isa::output_dims(Vectors)>(value_dim, [&](auto tile, int d) {
-    with_flags(ahead.next != nullptr, [&](auto asks) {
-      const bool written = output_tile<Isa, Vectors, tile, asks>(
-          weights, keys.count, keys.value + d, keys.value_stride, correction, hides, &ahead,
+    with_flags(visible.narrows(), ahead.next != nullptr, [&](auto narrows, auto asks) {
+      const bool written = output_tile<Isa, Vectors, tile, narrows, asks>(
+          weights, visible.end, keys.value + d, keys.value_stride, correction, hides, &ahead,
           output + d * width);
       if (!written) redo(d, tile);
     });

@@ -37,11 +37,11 @@ template <class Isa, bool excludes>
 }
 
 /// Writes a tile of scores, the mask added to them, and raises tile_max to their maximum.
-template <class Isa, bool Masked, int Keys, int Vectors>
+template <class Isa, bool Masked, int Width, int Keys, int Vectors>
 [[gnu::always_inline]] inline void write_scores(const typename Isa::Vector (&sum)[Keys][Vectors],
                                                 MaskValues mask, float* scores, float* tile_max) {
   using Vector = typename Isa::Vector;
-  constexpr int lanes = Isa::lanes, width = Vectors * lanes;
+  constexpr int lanes = Isa::lanes, width = Width * lanes;
   const auto write = [&](auto&& finish) __attribute__((always_inline)) {
     unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
       Vector largest = Isa::load(tile_max + v * lanes);
@@ -67,15 +67,16 @@ template <class Isa, bool Masked, int Keys, int Vectors>
 }
 
 /// scores[k][row] = Σ_d key[k][d] · query[d][row] + mask[k][row] for `count` keys, Keys at a time,
-/// and tile_max[row] = max(tile_max, scores). Masked: for Keys keys alone, since GCC 12 would keep
-/// the constants that a mask needs in registers meanwhile, and sums in memory. Asks: as many
-/// elements of rows ahead are asked for as there are in these keys.
-template <class Isa, int Vectors, int Keys, bool Masked, bool Asks>
+/// and tile_max[row] = max(tile_max, scores), for Vectors of a panel's Width vectors. Masked: for
+/// Keys keys alone, since GCC 12 would keep the constants that a mask needs in registers meanwhile,
+/// and sums in memory. Asks: as many elements of rows ahead are asked for as there are in these
+/// keys.
+template <class Isa, int Vectors, int Width, int Keys, bool Masked, bool Asks>
 [[gnu::noinline]] void score_tiles(const float* query, int dim, const float* key,
                                    std::int64_t key_stride, int count, MaskValues mask,
                                    RowsAhead* rows_ahead, float* scores, float* tile_max) {
   using Vector = typename Isa::Vector;
-  constexpr int lanes = Isa::lanes, width = Vectors * lanes;
+  constexpr int lanes = Isa::lanes, width = Width * lanes;
   constexpr Index<Isa::lane_group> group;
   constexpr Constant<true> begins;
   constexpr Constant<false> continues;
@@ -115,7 +116,7 @@ template <class Isa, int Vectors, int Keys, bool Masked, bool Asks>
       if constexpr (Asks) ahead.ask<Keys * group>();
       add_dims(group, continues, d);
     }
-    write_scores<Isa, Masked>(sum, mask, scores, tile_max);
+    write_scores<Isa, Masked, Width>(sum, mask, scores, tile_max);
     key += Keys * key_stride;
     scores += Keys * width;
   }
@@ -136,14 +137,16 @@ any_not_finite(const typename Isa::Vector (&numbers)[Rows][Columns]) {
   return Isa::any(Isa::is_nan(zeros));
 }
 
-/// output[d][row] = output · correction[row] + Σ_j value[j][d] · weights[j][row] for Dims dims. The
-/// sum over the key block starts from zero, so that rounding grows with the block and not with the
-/// sequence. Where `only_finite`, a sum that isn't finite leaves output as it was; returns whether
-/// it was written. Asks: as many elements of rows ahead are asked for as there are in these values.
-template <class Isa, int Vectors, int Dims, bool Asks>
-[[gnu::noinline]] bool output_tile(const float* weights, int keys, const float* value,
-                                   std::int64_t value_stride, const float* correction,
-                                   bool only_finite, RowsAhead* rows_ahead, float* output) {
+/// output[d][row] = output · correction[row] + Σ_j value[j][d] · weights[j][row] for Dims dims, for
+/// vectors 0 … v over keys [0, end[v]). The sum over the key block starts from zero, so that
+/// rounding grows with the block and not with the sequence. Where `only_finite`, a sum that isn't
+/// finite leaves output as it was; returns whether it was written. Asks: as many elements of rows
+/// ahead are asked for as there are in these values.
+template <class Isa, int Vectors, int Dims, bool Narrows, bool Asks>
+[[gnu::noinline]] bool output_tile(const float* weights, const int (&end)[Vectors],
+                                   const float* value, std::int64_t value_stride,
+                                   const float* correction, bool only_finite, RowsAhead* rows_ahead,
+                                   float* output) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   constexpr int group = Dims % Isa::lane_group == 0 ? Isa::lane_group : 1;
@@ -152,18 +155,20 @@ template <class Isa, int Vectors, int Dims, bool Asks>
     unroll<Vectors>([&](auto v)
                         __attribute__((always_inline)) { sum[i][v] = Isa::broadcast(0.0f); });
   });
-  const auto add_key = [&]() __attribute__((always_inline)) {
-    Vector rows[Vectors];
-    unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
-      rows[v] = Isa::kept(Isa::load(weights + v * lanes));
+  const auto add_key = [&](auto first) __attribute__((always_inline)) {
+    constexpr int vectors = Vectors - first;
+    Vector rows[vectors];
+    unroll<vectors>([&](auto v) __attribute__((always_inline)) {
+      rows[v] = Isa::kept(Isa::load(weights + (first + v) * lanes));
     });
     unroll<Dims / group>([&](auto g) __attribute__((always_inline)) {
       const auto factors = Isa::template load_group<group>(value + g * group);
       unroll<group>([&](auto i) __attribute__((always_inline)) {
         const auto factor = Isa::template lane<i>(factors);
-        unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
+        unroll<vectors>([&](auto v) __attribute__((always_inline)) {
           constexpr int dim = decltype(g)::value * group + decltype(i)::value;
-          sum[dim][v] = Isa::multiply_add(factor, rows[v], sum[dim][v]);
+          Vector& total = sum[dim][first + v];
+          total = Isa::multiply_add(factor, rows[v], total);
         });
       });
     });
@@ -172,12 +177,14 @@ template <class Isa, int Vectors, int Dims, bool Asks>
   };
   RowsAhead ahead = Asks ? *rows_ahead : RowsAhead{};
   int j = 0;
-  for (; j + Isa::unrolled_keys <= keys; j += Isa::unrolled_keys) {
-    if constexpr (Asks) ahead.ask<Isa::unrolled_keys * Dims>();
-    unroll<Isa::unrolled_keys>([&](auto) __attribute__((always_inline)) { add_key(); });
-  }
-  for (; j < keys; ++j)
-    add_key();
+  unroll<Narrows ? Vectors : 1>([&](auto first) __attribute__((always_inline)) {
+    for (; j + Isa::unrolled_keys <= end[first]; j += Isa::unrolled_keys) {
+      if constexpr (Asks && first == 0) ahead.ask<Isa::unrolled_keys * Dims>();
+      unroll<Isa::unrolled_keys>([&](auto) __attribute__((always_inline)) { add_key(first); });
+    }
+    for (; j < end[first]; ++j)
+      add_key(first);
+  });
   if constexpr (Asks) *rows_ahead = ahead;
   if (only_finite && any_not_finite<Isa>(sum)) return false;
   unroll<Vectors>([&](auto v) __attribute__((always_inline)) {

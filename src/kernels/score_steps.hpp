@@ -217,19 +217,19 @@ struct Exclusion {
 };
 
 /// Everything between product and softmax for the scores of one panel and run of keys, up to
-/// `stage`, but for a mask that joined the product. `in_part`: some row does not see some of these
-/// keys by its interval.
+/// `stage`, but for a mask that joined the product.
 template <class Isa, int Vectors>
 void finish_scores(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
-                   MaskEffect mask, bool in_part, ScoreStage stage) {
+                   const VisibleKeys<Isa, Vectors>& visible, MaskEffect mask, ScoreStage stage) {
   const ScoreSteps& steps = block.steps;
   const QueryRow* rows = block.rows + panel.first_row;
   const KernelScratch& scratch = block.scratch;
-  bool know_max = true;
   if (stage == ScoreStage::raw) return;
   if (steps.softcap != 0.0f) cap_scores<Isa, Vectors>(scratch, keys.count, steps.softcap);
   if (stage == ScoreStage::capped) return;
   if (steps.slopes) add_slopes<Isa, Vectors>(rows, panel.row_count, keys, scratch);
+  // The maxima of a product that nothing changed leave out what some row does not see.
+  bool know_max = !visible.in_part() || mask_joins_product(block);
   if (steps.modifier.modify != nullptr) {
     modify_scores<Isa, Vectors>(steps, panel, keys, scratch.scores);
     know_max = false;
@@ -237,12 +237,11 @@ void finish_scores(const AttentionBlock& block, const Panel<Isa>& panel, const K
   const MaskValues values = loaded_mask(block, mask);
   if (values.values != nullptr && !mask_joins_product(block)) {
     add_mask<Isa, Vectors>(scratch, keys.count, values);
-    know_max = true;
+    know_max = !visible.in_part();
   }
-  if (in_part) {
+  if (visible.in_part()) {
     const LaneLimits<Isa, Vectors> limits(rows, panel.row_count, keys.first, keys.count);
-    hide_scores<Isa, Vectors>(limits, panel, keys.first, keys.count, scratch.scores);
-    know_max = false;
+    hide_scores(limits, visible, scratch.scores, scratch.tile_max);
   }
   if (!know_max) find_max<Isa, Vectors>(scratch.scores, keys.count, scratch.tile_max);
 }

@@ -40,7 +40,9 @@ void scores(const AttentionBlock& block) {
     const QueryRow* rows = block.rows + panel.first_row;
     for_key_blocks<Isa, Reads::keys>(block, 0, block.key_count, [&](const KeyBlock& keys) {
       const MaskEffect mask = load_mask<Isa, vectors>(block, panel, keys);
-      make_scores<Isa, vectors>(block, panel, keys, mask, true, block.stage);
+      make_scores(block, panel, keys,
+                  VisibleKeys<Isa, vectors>(block, panel, keys.first, keys.count), mask,
+                  block.stage);
       const auto row_at = [&](int r) {
         return rows[r].weights + keys.first * block.weights_stride;
       };
@@ -134,8 +136,8 @@ void weighted_sum(const AttentionBlock& block) {
     fill<Isa>(output, block.value_dim * vectors * Isa::lanes, 0.0f);
     for_key_blocks<Isa, Reads::values>(block, 0, block.key_count, [&](const KeyBlock& keys) {
       load_columns<Isa, vectors>(block, panel, keys.first, keys.count);
-      panel_output<Isa, vectors>(scratch.scores, keys, block.value_dim, ones, output, false, {},
-                                 [](int, int) {});
+      panel_output<Isa, vectors>(scratch.scores, keys, VisibleKeys<Isa, vectors>(keys.count),
+                                 block.value_dim, ones, output, false, {}, [](int, int) {});
     });
     store_transposed<Isa, vectors>(
         output, block.value_dim, ones, [&](int r) { return static_cast<float*>(rows[r].output); },

@@ -88,32 +88,84 @@ private:
   }
 };
 
-/// Keys [0, all_first) and [all_end, keys) of a run, which some row of the panel does not see:
-/// body(j) for each.
-template <class Isa, class Body>
-[[gnu::always_inline]] inline void for_partial_keys(const Panel<Isa>& panel, std::int64_t first_key,
-                                                    int keys, Body&& body) {
-  const int begin = static_cast<int>(
-      smaller<std::int64_t>(larger<std::int64_t>(panel.all_first - first_key, 0), keys));
-  const int end = static_cast<int>(
-      smaller<std::int64_t>(larger<std::int64_t>(panel.all_end - first_key, begin), keys));
-  for (int j = 0; j < begin; ++j)
-    body(j);
-  for (int j = end; j < keys; ++j)
-    body(j);
+/// The least number of keys not below `keys` that tiles of Tile keys make up.
+template <int Tile>
+[[gnu::always_inline]] constexpr int whole_tiles(int keys) {
+  return (keys + Tile - 1) / Tile * Tile;
 }
 
-/// scores = −inf where the row does not see the key.
+/// What the vectors of a panel see of a run of keys, by the intervals of their rows.
 template <class Isa, int Vectors>
-void hide_scores(const LaneLimits<Isa, Vectors>& limits, const Panel<Isa>& panel,
-                 std::int64_t first_key, int keys, float* scores) {
+struct VisibleKeys {
+  int count; ///< keys in the run
+  /// Every row sees keys [all_first, all_end): whole tiles of the product, and it may be none.
+  int all_first;
+  int all_end;
+  int end[Vectors]; ///< vector v and those before it see no key from here on
+
+  /// Every row sees all.
+  explicit VisibleKeys(int keys) : count(keys), all_first(0), all_end(keys) {
+    for (int& each : end)
+      each = keys;
+  }
+
+  VisibleKeys(const AttentionBlock& block, const Panel<Isa>& panel, std::int64_t first_key,
+              int keys)
+      : VisibleKeys(keys) {
+    if (first_key < panel.all_first || first_key + keys > panel.all_end)
+      leave_out(block.rows + panel.first_row, panel, first_key);
+  }
+
+  /// Whether some vector sees fewer keys than others.
+  bool narrows() const { return end[0] != end[Vectors - 1]; }
+
+  /// Whether some row does not see some of the keys.
+  bool in_part() const { return all_first != 0 || all_end != count; }
+
+private:
+  void leave_out(const QueryRow* rows, const Panel<Isa>& panel, std::int64_t first_key) {
+    constexpr int tile = Isa::score_keys(Vectors);
+    const auto in_run = [&](std::int64_t key) {
+      return static_cast<int>(
+          smaller<std::int64_t>(larger<std::int64_t>(key - first_key, 0), count));
+    };
+    all_first = smaller(whole_tiles<tile>(in_run(panel.all_first)), count);
+    all_end = in_run(panel.all_end);
+    if (all_end != count) all_end = larger(all_end / tile * tile, all_first);
+    std::int64_t seen = 0;
+    for (int r = 0, v = 0; v < Vectors; ++v) {
+      for (const int next = smaller(r + Isa::lanes, panel.row_count); r < next; ++r)
+        seen = larger(seen, rows[r].end_key);
+      end[v] = in_run(seen);
+    }
+  }
+};
+
+/// scores = −inf where the row does not see the key, of the keys that some row does not see.
+/// tile_max is raised to the maximum of those keys' scores.
+template <class Isa, int Vectors>
+void hide_scores(const LaneLimits<Isa, Vectors>& limits, const VisibleKeys<Isa, Vectors>& visible,
+                 float* scores, float* tile_max) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
-  for_partial_keys(panel, first_key, keys, [&](int j) {
-    unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
-      float* score = scores + j * width + v * lanes;
-      Isa::store(score, Isa::select(limits.hides(v, j), Isa::broadcast(-__builtin_inff()),
-                                    Isa::load(score)));
-    });
+  typename Isa::Vector largest[Vectors];
+  unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
+    largest[v] = Isa::load(tile_max + v * lanes);
+  });
+  const auto hide = [&](int j, int end) {
+    for (; j < end; ++j) {
+      unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
+        float* score = scores + j * width + v * lanes;
+        const auto seen =
+            Isa::select(limits.hides(v, j), Isa::broadcast(-__builtin_inff()), Isa::load(score));
+        Isa::store(score, seen);
+        largest[v] = Isa::max(largest[v], seen);
+      });
+    }
+  };
+  hide(0, visible.all_first);
+  hide(visible.all_end, visible.count);
+  unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
+    Isa::store(tile_max + v * lanes, largest[v]);
   });
 }
 

@@ -128,8 +128,17 @@ constexpr IntervalOf interval_patterns[] = {
     [](std::int64_t row, std::int64_t keys) {
       return Interval{0, std::min(row + 1, keys)};
     },
+    [](std::int64_t row, std::int64_t keys) { // of 3 packed heads
+      return Interval{0, std::min(row / 3 + 1, keys)};
+    },
+    [](std::int64_t row, std::int64_t keys) { // ever fewer
+      return Interval{0, std::max<std::int64_t>(keys - row, 1)};
+    },
     [](std::int64_t row, std::int64_t keys) {
       return Interval{std::min(row, keys - 1), keys};
+    },
+    [](std::int64_t row, std::int64_t keys) { // a window
+      return Interval{std::clamp<std::int64_t>(row - 9, 0, keys - 1), std::min(row + 1, keys)};
     },
     [](std::int64_t row, std::int64_t keys) {
       return Interval{row * 5 % keys, std::min(row * 5 % keys + 3, keys)};
@@ -153,13 +162,13 @@ protected:
   template <class Body>
   void for_each_pattern(Body&& body) const {
     for (const int rows : {1, tiles().lanes, tiles().panel_rows + 1, tiles().row_block})
-      for (const std::int64_t keys : {6, 50})
+      for (const auto& [keys, key_block] : {std::pair{6, 8}, {50, 8}, {110, 64}, {110, 128}})
         for (std::size_t p = 0; p < std::size(interval_patterns); ++p) {
           const KernelCase c{.rows = rows,
                              .keys = keys,
                              .dim = 3,
                              .value_dim = 5,
-                             .key_block = 8,
+                             .key_block = key_block,
                              .segment_ends = {}};
           SCOPED_TRACE(::testing::Message() << c << ", pattern " << p);
           KernelCall call(c, tiles());
