@@ -74,18 +74,16 @@ float for_head(const TensorView& view, std::int64_t index, std::int64_t head) {
   return number == nullptr ? 0.0f : *number;
 }
 
-const float* query_at(const Problem& problem, const Sequence& sequence, std::int64_t kv_head,
-                      std::int64_t packed_row) {
-  return element<float>(problem.query, sequence.batch,
-                        kv_head * problem.group + packed_row % problem.group,
-                        sequence.first_query + packed_row / problem.group);
+const float* query_at(const Problem& problem, const Sequence& sequence, std::int64_t head,
+                      std::int64_t token) {
+  return element<float>(problem.query, sequence.batch, head, sequence.first_query + token);
 }
 
 QueryRow make_row(const Problem& problem, const Sequence& sequence, std::int64_t index,
                   std::int64_t head, std::int64_t token) {
   const std::int64_t in_tensor = sequence.first_query + token;
   QueryRow row;
-  row.query = element<float>(problem.query, sequence.batch, head, in_tensor);
+  row.query = query_at(problem, sequence, head, token);
   row.output = element<float>(problem.output, sequence.batch, head, in_tensor);
   row.lse = element<float>(problem.lse, sequence.batch, head, in_tensor);
   row.weights = element<float>(problem.weights, sequence.batch, head, in_tensor);
@@ -99,6 +97,43 @@ QueryRow make_row(const Problem& problem, const Sequence& sequence, std::int64_t
   row.slope = for_head(problem.alibi_slopes, index, head);
   row.sink = for_head(problem.sinks, index, head);
   set_visible(problem, sequence, token, &row);
+  return row;
+}
+
+/// From a row to that of the next token of the same head.
+struct TokenStep {
+  std::int64_t query;
+  std::int64_t output;
+  std::int64_t lse;
+  std::int64_t weights;
+  std::int64_t mask; ///< in bytes
+  bool sees_alike;   ///< every token sees the same keys
+
+  TokenStep(const Problem& problem, const Sequence& sequence)
+      : query(stride(problem.query)), output(stride(problem.output)), lse(stride(problem.lse)),
+        weights(stride(problem.weights)),
+        mask(stride(problem.mask) * mask_element_size(problem.mask.type)),
+        sees_alike(problem.causal == Causal::none && problem.window_left < 0 &&
+                   problem.window_right < 0 && sequence.query_length == sequence.query_count) {}
+
+private:
+  template <class View>
+  static std::int64_t stride(const View& view) {
+    return view.data == nullptr ? 0 : view.stride[2];
+  }
+};
+
+QueryRow next_token(const Problem& problem, const Sequence& sequence, const TokenStep& step,
+                    QueryRow row) {
+  row.query = static_cast<const float*>(row.query) + step.query;
+  row.output = static_cast<float*>(row.output) + step.output;
+  row.lse += step.lse;
+  row.weights += step.weights;
+  row.mask = static_cast<const std::byte*>(row.mask) + step.mask;
+  if (step.sees_alike)
+    ++row.position;
+  else
+    set_visible(problem, sequence, row.position - sequence.offset + 1, &row);
   return row;
 }
 
@@ -153,10 +188,16 @@ ScoreSteps make_steps(const Problem& problem, std::int64_t index, std::int64_t k
 void set_head(const Problem& problem, const Plan& plan, const Sequence& sequence,
               std::int64_t index, std::int64_t kv_head, std::int64_t first_row, QueryRow* rows,
               KeySegment* segments, AttentionBlock* block) {
-  std::int64_t token = first_row / problem.group, member = first_row % problem.group;
+  const TokenStep step(problem, sequence);
+  const std::int64_t group = problem.group;
+  std::int64_t token = first_row / group, member = first_row % group;
   for (int r = 0; r < block->row_count; ++r) {
-    rows[r] = make_row(problem, sequence, index, kv_head * problem.group + member, token);
-    if (++member == problem.group) {
+    if (r >= group) {
+      rows[r] = next_token(problem, sequence, step, rows[r - group]);
+      continue;
+    }
+    rows[r] = make_row(problem, sequence, index, kv_head * group + member, token);
+    if (++member == group) {
       member = 0;
       ++token;
     }
@@ -210,7 +251,9 @@ std::int64_t next_query(const Problem& problem, const Plan& plan, std::int64_t u
   const std::int64_t next = unit + plan.workers;
   if (next >= plan.units || problem.query.stride[3] != 1) return 0;
   const Place place = place_of(problem, plan, next);
-  return query_at(problem, sequence_at(problem, place.index), place.first_head, place.first_row) -
+  const std::int64_t head = place.first_head * problem.group + place.first_row % problem.group;
+  return query_at(problem, sequence_at(problem, place.index), head,
+                  place.first_row / problem.group) -
          query;
 }
 
