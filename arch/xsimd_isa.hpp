@@ -82,9 +82,10 @@ struct XsimdIsa {
   static Vector multiply(Vector factor, Vector a) { return mul(factor, a); }
   static Vector multiply_add(Vector factor, Vector a, Vector sum) { return fma(factor, a, sum); }
 
-  // x = n + fraction with n = round(x), left in the low bits of exponent, biased as in a float.
+  // x = n + fraction with n = round(x); n + 64, left in the low bits of exponent, is the exponent
+  // field of the float 2^(n − 63), and of 0 for n = −64.
   static Vector split_exponent(Vector x, Vector& fraction) {
-    const Batch round_and_bias(12582912.0f + 127.0f);
+    const Batch round_and_bias(12582912.0f + 64.0f);
     const Batch exponent = x + round_and_bias;
     fraction = x - (exponent - round_and_bias);
     return exponent;

@@ -145,7 +145,7 @@ struct KernelTable {
   /// output = `query` as a row of key_count weights with stride query_dim_stride, times V. Uses no
   /// key.
   void (*weighted_sum)(const AttentionBlock&);
-  /// y[i] = 2^x[i] for x ≤ 0 or NaN, 0 below −64: the exponential of every entry above, for tests.
+  /// y[i] = 2^x[i] for x ≤ 0 or NaN, 0 from −63.5 down: the exponential of every entry above, for tests.
   void (*exp2)(const float* x, float* y, std::int64_t count);
 };
 

@@ -39,7 +39,7 @@ struct Avx512 : XsimdIsa<xsimd::avx512bw> {
 
   static Vector split_exponent(Vector x, Vector& fraction) {
     fraction = Vector(_mm512_reduce_ps(x.data, 0));
-    return x - fraction;
+    return x - fraction - Vector(63.0f);
   }
   static Vector scale_by_exponent(Vector x, Vector exponent) {
     return Vector(_mm512_scalef_ps(x.data, exponent.data));
@@ -52,7 +52,7 @@ struct Avx512 : XsimdIsa<xsimd::avx512bw> {
   }
   // Zeroing costs nothing here; as a select it would take an instruction.
   static Vector scale_by_floor(Vector v, Vector x, Vector cutoff) {
-    const __mmask16 weighs = _mm512_cmp_ps_mask(x.data, cutoff.data, _CMP_NLT_UQ);
+    const __mmask16 weighs = _mm512_cmp_ps_mask(x.data, cutoff.data, _CMP_NLE_UQ);
     return Vector(_mm512_maskz_scalef_ps(weighs, v.data, x.data));
   }
 

@@ -74,9 +74,9 @@ struct Scalar {
   static Vector multiply(Vector factor, Vector a) { return mul(factor, a); }
   static Vector multiply_add(Vector factor, Vector a, Vector sum) { return fma(factor, a, sum); }
 
-  // As in XsimdIsa: n = round(x) in the low bits of the exponent, biased.
+  // As in XsimdIsa: n = round(x), plus 64, in the low bits of the exponent.
   static Vector split_exponent(Vector x, Vector& fraction) {
-    const float round_and_bias = 12582912.0f + 127.0f;
+    const float round_and_bias = 12582912.0f + 64.0f;
     const Vector exponent = x + round_and_bias;
     fraction = x - (exponent - round_and_bias);
     return exponent;

@@ -124,7 +124,7 @@ struct OddTiles {
   }
   static Vector scale_by_exponent(Vector x, Lanes<std::int32_t> exponent) {
     return each([&](int i) {
-      const std::uint32_t bits = (static_cast<std::uint32_t>(exponent.element[i]) + 127u) << 23;
+      const std::uint32_t bits = (static_cast<std::uint32_t>(exponent.element[i]) + 64u) << 23;
       float factor;
       std::memcpy(&factor, &bits, sizeof factor);
       return x.element[i] * factor;
