@@ -15,6 +15,8 @@ list(APPEND simdattn_isa_common_flags -falign-functions=64 -falign-loops=32)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # The kernels are vectors as they are written; GCC 12's vectoriser was seen to read past the end of V.
   list(APPEND simdattn_isa_common_flags -fno-tree-vectorize)
+  # Nor are loops that clear a few vectors to become calls of memset.
+  list(APPEND simdattn_isa_common_flags -fno-tree-loop-distribute-patterns)
   # GCC 12 made a copy of the loop over keys for rows one element apart, which no call has, and spilled in the other.
   list(APPEND simdattn_isa_common_flags -fno-version-loops-for-strides)
   # GCC 12 warns falsely about the undefined vectors inside its own AVX-512 intrinsics.

@@ -66,8 +66,8 @@ struct KeySegment {
 /// row_count rounded up to whole vectors; a block's panels are at most TileSizes::panel_rows wide.
 struct KernelScratch {
   float* query; ///< D (rounded up to whole vectors) × padded_rows: Qᵀ, panel after panel, scaled
-  /// Dv × padded_rows: the accumulator Oᵀ, panel after panel. Of blocks by rows, Dv × `lanes`, then
-  /// few_rows × Dv (rounded up to whole vectors): the sums of one key block.
+  /// Dv × padded_rows: the accumulator Oᵀ, panel after panel. Of blocks by rows, 2 × few_rows × Dv
+  /// (rounded up to whole vectors): the accumulator row by row, then the sums of one key block.
   float* output;
   float* scores;   ///< key_block × panel_rows: Sᵀ and Pᵀ of one panel
   float* row_max;  ///< padded_rows: the running maximum of each row, in the units of the scores

@@ -76,7 +76,6 @@ ScratchLayout lay_out(const Problem& problem, const TileSizes& tiles, Blocks blo
   const auto whole_dim = static_cast<std::size_t>(round_up(problem.dim, tiles.lanes));
   const auto value_dim = static_cast<std::size_t>(problem.value_dim);
   const auto whole_value_dim = static_cast<std::size_t>(round_up(problem.value_dim, tiles.lanes));
-  const auto lanes = static_cast<std::size_t>(tiles.lanes);
   const auto few_rows = static_cast<std::size_t>(tiles.few_rows);
   const auto panel_rows = static_cast<std::size_t>(tiles.panel_rows);
   ScratchLayout layout;
@@ -87,8 +86,7 @@ ScratchLayout lay_out(const Problem& problem, const TileSizes& tiles, Blocks blo
   };
   layout.query = take(padded_rows * whole_dim * sizeof(float));
   layout.output =
-      take(std::max(padded_rows * value_dim, lanes * value_dim + few_rows * whole_value_dim) *
-           sizeof(float));
+      take(std::max(padded_rows * value_dim, 2 * few_rows * whole_value_dim) * sizeof(float));
   layout.row_max = take(padded_rows * sizeof(float));
   layout.row_sum = take(padded_rows * sizeof(float));
   layout.head_bytes = layout.bytes;

@@ -4,7 +4,7 @@
 
 #include "kernels/key_blocks.hpp"
 #include "kernels/partial.hpp"
-#include "kernels/row_products.hpp"
+#include "kernels/row_sums.hpp"
 #include "kernels/score_steps.hpp"
 #include "kernels/softmax.hpp"
 
@@ -19,24 +19,18 @@ template <class Body>
     body(Constant<Units::powers_of_two>{});
 }
 
-/// Brings a panel's queries into scratch.
-template <class Isa, int Vectors>
-void prepare_queries(const AttentionBlock& block, const Panel<Isa>& panel, float scale) {
-  if constexpr (Vectors == 1) {
-    if (block.by_rows) return load_query_rows<Isa>(block, scale);
-  }
-  load_queries<Isa, Vectors>(block, panel, scale);
-}
-
-/// Sets a panel up: nothing summed yet.
+/// Sets a panel up: queries in scratch, nothing summed yet.
 template <class Isa, int Vectors>
 void begin_panel(const AttentionBlock& block, const Panel<Isa>& panel) {
   constexpr int width = Vectors * Isa::lanes;
-  prepare_queries<Isa, Vectors>(block, panel,
-                                block.steps.natural() ? block.scale : block.scale * log2_e);
-  float* output = panel_of(block.scratch.output, panel, block.value_dim);
-  for (int i = 0; i < block.value_dim * width; i += Isa::lanes)
-    Isa::store(output + i, Isa::broadcast(0.0f));
+  const float scale = block.steps.natural() ? block.scale : block.scale * log2_e;
+  if (by_rows<Vectors>(block)) {
+    load_query_rows<Isa>(block, scale);
+    clear<Isa>(block.scratch.output, block.row_count * padded_dim<Isa>(block.value_dim));
+  } else {
+    load_queries<Isa, Vectors>(block, panel, scale);
+    clear<Isa>(panel_of(block.scratch.output, panel, block.value_dim), block.value_dim * width);
+  }
   for (int lane = 0; lane < width; ++lane) {
     block.scratch.row_max[panel.first_row + lane] = -__builtin_inff();
     block.scratch.row_sum[panel.first_row + lane] = 0.0f;
@@ -47,11 +41,9 @@ void begin_panel(const AttentionBlock& block, const Panel<Isa>& panel) {
 template <class Isa, int Vectors>
 void make_product(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
                   const VisibleKeys<Isa, Vectors>& visible, MaskEffect mask) {
-  if constexpr (Vectors == 1) {
-    if (block.by_rows) {
-      return row_scores<Isa>(block.scratch.query, panel.row_count, block.dim, keys,
-                             block.from_memory, block.scratch.scores, block.scratch.tile_max);
-    }
+  if (by_rows<Vectors>(block)) {
+    return row_scores<Isa>(block.scratch.query, panel.row_count, block.dim, keys, block.from_memory,
+                           block.scratch.scores, block.scratch.tile_max);
   }
   panel_scores<Isa, Vectors>(
       panel_of(block.scratch.query, panel, block.dim), block.dim, keys, visible,
@@ -71,6 +63,14 @@ void make_scores(const AttentionBlock& block, const Panel<Isa>& panel, const Key
   finish_scores(block, panel, keys, visible, mask, stage);
 }
 
+/// Which keys of a run a panel's lanes don't see.
+template <class Isa, int Vectors>
+Exclusion<Isa, Vectors> exclusion(const AttentionBlock& block, const Panel<Isa>& panel,
+                                  const KeyBlock& keys, bool by_mask) {
+  return {{block.rows + panel.first_row, panel.row_count, keys.first, keys.count},
+          by_mask ? block.scratch.mask : nullptr};
+}
+
 /// Adds values · weights to dims [first_dim, first_dim + dims) of a panel's output, skipping what a
 /// row does not see.
 template <class Isa, int Vectors>
@@ -78,9 +78,7 @@ template <class Isa, int Vectors>
                                           const KeyBlock& keys, bool by_mask, int first_dim,
                                           int dims) {
   const KernelScratch& scratch = block.scratch;
-  const Exclusion<Isa, Vectors> hides{
-      {block.rows + panel.first_row, panel.row_count, keys.first, keys.count},
-      by_mask ? scratch.mask : nullptr};
+  const auto hides = exclusion<Isa, Vectors>(block, panel, keys, by_mask);
   for_tiles<4>(dims, [&](auto tile, int d) {
     output_skipping<Isa, Vectors, tile>(scratch.scores, keys, first_dim + d,
                                         scratch.tile_max + Isa::tiles.panel_rows, hides,
@@ -94,19 +92,18 @@ void add_values(const AttentionBlock& block, const Panel<Isa>& panel, const KeyB
                 const VisibleKeys<Isa, Vectors>& visible, bool by_mask) {
   const KernelScratch& scratch = block.scratch;
   const float* correction = scratch.tile_max + Isa::tiles.panel_rows;
-  float* output = panel_of(scratch.output, panel, block.value_dim);
   const bool hides = by_mask || visible.in_part();
-  if constexpr (Vectors == 1) {
-    if (block.by_rows) {
-      return row_output<Isa>(scratch.scores, panel.row_count, keys, block.from_memory,
-                             block.value_dim, correction, output, hides, [&] {
-                               add_visible_values<Isa, Vectors>(block, panel, keys, by_mask, 0,
-                                                                block.value_dim);
-                             });
-    }
+  if (by_rows<Vectors>(block)) {
+    return row_output<Isa>(scratch.scores, panel.row_count, keys, block.from_memory,
+                           block.value_dim, correction, scratch.output, hides, [&](float* sums) {
+                             row_sums_skipping<Isa>(
+                                 scratch.scores, panel.row_count, keys, block.value_dim,
+                                 exclusion<Isa, Vectors>(block, panel, keys, by_mask), sums);
+                           });
   }
-  panel_output<Isa, Vectors>(scratch.scores, keys, visible, block.value_dim, correction, output,
-                             hides, keys_ahead(block, panel, keys), [&](int dim, int dims) {
+  panel_output<Isa, Vectors>(scratch.scores, keys, visible, block.value_dim, correction,
+                             panel_of(scratch.output, panel, block.value_dim), hides,
+                             keys_ahead(block, panel, keys), [&](int dim, int dims) {
                                add_visible_values<Isa, Vectors>(block, panel, keys, by_mask, dim,
                                                                 dims);
                              });
@@ -160,10 +157,14 @@ void finish_panel(const AttentionBlock& block, const Panel<Isa>& panel) {
     Isa::store(factor + lane,
                Isa::mul(Isa::load(factor + lane), normaliser<Isa>(Isa::load(row_sum + lane))));
   }
-  store_transposed<Isa, Vectors>(
-      panel_of(scratch.output, panel, block.value_dim), block.value_dim, factor,
-      [&](int r) { return static_cast<float*>(rows[r].output); }, panel.row_count,
-      block.output_dim_stride);
+  if (by_rows<Vectors>(block)) {
+    store_rows<Isa>(block, factor);
+  } else {
+    store_transposed<Isa, Vectors>(
+        panel_of(scratch.output, panel, block.value_dim), block.value_dim, factor,
+        [&](int r) { return static_cast<float*>(rows[r].output); }, panel.row_count,
+        block.output_dim_stride);
+  }
   const double unit = block.steps.natural() ? 1.0 : ln_2;
   for (int r = 0; r < panel.row_count; ++r) {
     if (rows[r].lse == nullptr) continue;

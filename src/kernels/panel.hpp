@@ -47,6 +47,12 @@ template <class Isa>
   return scratch + static_cast<std::int64_t>(panel.first_row) * elements;
 }
 
+/// Whether a panel of so many vectors is a block by rows.
+template <int Vectors>
+[[gnu::always_inline]] inline bool by_rows(const AttentionBlock& block) {
+  return Vectors == 1 && block.by_rows;
+}
+
 /// Calls body(Index<vectors>).
 template <class Isa, class Body, int Vectors = Isa::tiles.panel_rows / Isa::lanes>
 [[gnu::always_inline]] inline void with_vectors(int vectors, Body&& body) {

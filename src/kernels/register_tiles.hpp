@@ -123,16 +123,14 @@ template <class Isa, int Vectors, int Width, int Keys, bool Masked, bool Asks>
   if constexpr (Asks) *rows_ahead = ahead;
 }
 
-/// Whether some number is infinite or NaN.
-template <class Isa, int Rows, int Columns>
-[[gnu::always_inline]] inline bool
-any_not_finite(const typename Isa::Vector (&numbers)[Rows][Columns]) {
+/// Whether some number is infinite or NaN, of all vectors for which for_each(see) calls
+/// see(vector).
+template <class Isa, class ForEach>
+[[gnu::always_inline]] inline bool any_not_finite(ForEach&& for_each) {
   const auto zero = Isa::broadcast(0.0f);
   auto zeros = zero;
-  unroll<Rows>([&](auto r) __attribute__((always_inline)) {
-    unroll<Columns>([&](auto c) __attribute__((always_inline)) {
-      zeros = Isa::fma(numbers[r][c], zero, zeros); // NaN from ±∞ · 0
-    });
+  for_each([&](typename Isa::Vector numbers) __attribute__((always_inline)) {
+    zeros = Isa::fma(numbers, zero, zeros); // NaN from ±∞ · 0
   });
   return Isa::any(Isa::is_nan(zeros));
 }
@@ -186,7 +184,12 @@ template <class Isa, int Vectors, int Dims, bool Narrows, bool Asks>
       add_key(first);
   });
   if constexpr (Asks) *rows_ahead = ahead;
-  if (only_finite && any_not_finite<Isa>(sum)) return false;
+  const auto for_sums = [&](auto&& see) __attribute__((always_inline)) {
+    unroll<Dims>([&](auto i) __attribute__((always_inline)) {
+      unroll<Vectors>([&](auto v) __attribute__((always_inline)) { see(sum[i][v]); });
+    });
+  };
+  if (only_finite && any_not_finite<Isa>(for_sums)) return false;
   unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
     const Vector factor = Isa::load(correction + v * lanes);
     unroll<Dims>([&](auto i) __attribute__((always_inline)) {

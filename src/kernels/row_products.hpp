@@ -1,7 +1,7 @@
 #pragma once
 // The two products for a few query rows, where most lanes of a panel would idle: vectors run along
-// D and Dv instead, each key and value is read once, row by row, and the results land where the
-// panel's would, so that everything between and after is the same.
+// D and Dv instead, and each key and value is read once, row by row. Scores land where the panel's
+// would, so that everything between the products is the same; outputs are in row_sums.hpp.
 
 #include "kernels/ahead.hpp"
 #include "kernels/panel.hpp"
@@ -30,12 +30,33 @@ template <class Isa>
   return (dim + Isa::lanes - 1) / Isa::lanes * Isa::lanes;
 }
 
+/// body(d, load) for every vector along a row, load(row) being its elements from d on, zeros
+/// behind.
+template <class Isa, class Body>
+[[gnu::always_inline]] inline void for_vectors(int dim, Body&& body) {
+  int d = 0;
+  for (; d + Isa::lanes <= dim; d += Isa::lanes)
+    body(
+        d, [&](const float* row) __attribute__((always_inline)) { return Isa::load(row + d); });
+  if (d < dim) {
+    body(
+        d, [&](const float* row)
+               __attribute__((always_inline)) { return load_part<Isa>(row + d, dim - d); });
+  }
+}
+
 /// Copies a block's queries to scratch, row by row, multiplied by `scale`.
 template <class Isa>
 void load_query_rows(const AttentionBlock& block, float scale) {
   for (int r = 0; r < block.row_count; ++r) {
     const float* query = static_cast<const float*>(block.rows[r].query);
     float* target = block.scratch.query + r * padded_dim<Isa>(block.dim);
+    if (block.query_dim_stride == 1) {
+      for_vectors<Isa>(block.dim, [&](int d, auto load) {
+        Isa::store(target + d, Isa::mul(load(query), Isa::broadcast(scale)));
+      });
+      continue;
+    }
     for (int d = 0; d < padded_dim<Isa>(block.dim); ++d) {
       target[d] = d < block.dim ? query[d * block.query_dim_stride] * scale : 0.0f;
     }
@@ -238,51 +259,6 @@ template <class Isa, int Rows, int Keys, bool Twice>
             Isa::store(target, sum);
           });
         });
-  }
-}
-
-/// Whether some number is infinite or NaN, of whole vectors.
-template <class Isa>
-[[gnu::always_inline]] inline bool any_not_finite(const float* numbers, int count) {
-  const auto zero = Isa::broadcast(0.0f);
-  auto zeros = zero;
-  for (int i = 0; i < count; i += Isa::lanes)
-    zeros = Isa::fma(Isa::load(numbers + i), zero, zeros); // NaN from ±∞ · 0
-  return Isa::any(Isa::is_nan(zeros));
-}
-
-/// panel_output for a few rows, with room for their sums behind `output`: redo().
-template <class Isa, class Redo>
-[[gnu::noinline]] void row_output(const float* weights, int row_count, const KeyBlock& keys,
-                                  bool from_memory, int value_dim, const float* correction,
-                                  float* output, bool hides, Redo&& redo) {
-  constexpr int lanes = Isa::lanes;
-  float* sums = output + lanes * value_dim;
-  const int stride = padded_dim<Isa>(value_dim);
-  const RowsAt value_rows{keys.value, keys.value_stride};
-  const RowsAt next_keys = RowsAt{keys.key, keys.key_stride}.from(keys.count);
-  for (int i = 0; i < row_count * stride; i += lanes)
-    Isa::store(sums + i, Isa::broadcast(0.0f));
-  for_row_tiles<Isa>(
-      row_count, keys.count, from_memory,
-      [&](auto rows, int r, auto tile, int j, auto twice) __attribute__((always_inline)) {
-        row_output_tile<Isa, rows, tile>(weights + j * lanes + r, value_dim, value_rows.from(j),
-                                         coming_rows<twice>(value_rows, keys.count, next_keys, j),
-                                         sums + r * stride);
-      });
-  if (hides && any_not_finite<Isa>(sums, row_count * stride)) return redo();
-  const auto factor = Isa::load(correction);
-  for (int d = 0; d < value_dim; d += lanes) {
-    typename Isa::Vector square[lanes];
-    unroll<lanes>([&](auto r) __attribute__((always_inline)) {
-      square[r] = Isa::broadcast(0.0f);
-      if (r < row_count) square[r] = Isa::load(sums + r * stride + d);
-    });
-    Isa::transpose(square);
-    unroll<lanes>([&](auto i) __attribute__((always_inline)) {
-      float* target = output + (d + i) * lanes;
-      if (d + i < value_dim) Isa::store(target, Isa::fma(Isa::load(target), factor, square[i]));
-    });
   }
 }
 
