@@ -42,8 +42,9 @@ template <class Isa, int Vectors>
 void make_product(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
                   const VisibleKeys<Isa, Vectors>& visible, MaskEffect mask) {
   if (by_rows<Vectors>(block)) {
-    return row_scores<Isa>(block.scratch.query, panel.row_count, block.dim, keys, block.from_memory,
-                           block.scratch.scores, block.scratch.tile_max);
+    row_scores<Isa>(block.scratch.query, panel.row_count, block.dim, keys, block.from_memory,
+                    block.scratch.scores);
+    return spread_scores<Isa>(panel.row_count, keys.count, block.scratch.scores);
   }
   panel_scores<Isa, Vectors>(
       panel_of(block.scratch.query, panel, block.dim), block.dim, keys, visible,
@@ -115,10 +116,14 @@ void attend(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock
             MaskEffect mask) {
   const KernelScratch& scratch = block.scratch;
   const VisibleKeys<Isa, Vectors> visible(block, panel, keys.first, keys.count);
-  make_scores(block, panel, keys, visible, mask);
+  int count = keys.count;
+  if (by_rows<Vectors>(block))
+    count = make_packed_scores(block, panel, keys, visible, mask);
+  else
+    make_scores(block, panel, keys, visible, mask);
   with_units(block.steps, [&](auto units) {
     online_softmax<Isa, Vectors, units.value>(
-        scratch.scores, keys.count, scratch.tile_max, scratch.row_max + panel.first_row,
+        scratch.scores, count, scratch.tile_max, scratch.row_max + panel.first_row,
         scratch.row_sum + panel.first_row, scratch.tile_max + Isa::tiles.panel_rows);
   });
   add_values(block, panel, keys, visible, mask == MaskEffect::may_exclude);
@@ -263,6 +268,7 @@ void fused(const AttentionBlock& block) {
       });
     });
   });
+  if (block.by_rows) add_packed_sums<Isa>(block.row_count, block.scratch.row_sum);
   if (block.partials == nullptr) {
     return for_heads(block, [&](const AttentionBlock& head) { finish(head, panels); });
   }

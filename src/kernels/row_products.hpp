@@ -1,7 +1,6 @@
 #pragma once
 // The two products for a few query rows, where most lanes of a panel would idle: vectors run along
-// D and Dv instead, and each key and value is read once, row by row. Scores land where the panel's
-// would, so that everything between the products is the same; outputs are in row_sums.hpp.
+// D and Dv instead, and each key and value is read once, row by row.
 
 #include "kernels/ahead.hpp"
 #include "kernels/panel.hpp"
@@ -163,10 +162,11 @@ constexpr int keys_at_once(int rows) {
   return larger(rows_abreast<Isa>(rows), larger(Isa::lanes, 8) / rows);
 }
 
-/// scores[k][row] = key k · query row, for Rows rows and Keys keys.
+/// scores[k][row] = key k · query row, for Rows rows and Keys keys, whose scores are scores_stride
+/// apart.
 template <class Isa, int Rows, int Keys, bool Twice>
 [[gnu::noinline]] void row_score_tile(const float* query, int dim, RowsAt keys,
-                                      ComingRows<Twice> coming, float* scores) {
+                                      ComingRows<Twice> coming, int scores_stride, float* scores) {
   using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, count = Keys * Rows,
                 abreast = smaller(Keys, rows_abreast<Isa>(Rows));
@@ -178,7 +178,7 @@ template <class Isa, int Rows, int Keys, bool Twice>
   alignas(64) float totals[(count + lanes - 1) / lanes * lanes];
   sum_each<Isa, count>(sum, totals);
   unroll<Keys>([&](auto k) __attribute__((always_inline)) {
-    __builtin_memcpy(scores + k * lanes, totals + k * Rows, Rows * sizeof(float));
+    __builtin_memcpy(scores + k * scores_stride, totals + k * Rows, Rows * sizeof(float));
   });
 }
 
@@ -212,37 +212,51 @@ template <class Isa, class Body>
       });
 }
 
-/// panel_scores for a few rows: the same scores and maxima.
+/// How many rows' scores a key has where several keys share a vector: as many as there are rows, or
+/// a few more, so that it holds whole keys.
+template <class Isa>
+[[gnu::always_inline]] inline int packed_rows(int row_count) {
+  while (Isa::lanes % row_count != 0)
+    ++row_count;
+  return row_count;
+}
+
+/// Writes zeros to whole vectors.
+template <class Isa>
+[[gnu::always_inline]] inline void clear(float* numbers, int count) {
+  for (int i = 0; i < count; i += Isa::lanes)
+    Isa::store(numbers + i, Isa::broadcast(0.0f));
+}
+
+/// The scores of a few rows, packed.
 template <class Isa>
 [[gnu::noinline]] void row_scores(const float* query, int row_count, int dim, const KeyBlock& keys,
-                                  bool from_memory, float* scores, float* tile_max) {
-  constexpr int lanes = Isa::lanes;
+                                  bool from_memory, float* scores) {
   const RowsAt key_rows{keys.key, keys.key_stride}, value_rows{keys.value, keys.value_stride};
-  for (int j = 0; j < keys.count; ++j)
-    Isa::store(scores + j * lanes, Isa::broadcast(0.0f)); // the lanes past row_count
+  const int stride = packed_rows<Isa>(row_count);
+  if (stride != row_count) clear<Isa>(scores, keys.count * stride);
   for_row_tiles<Isa>(
       row_count, keys.count, from_memory,
       [&](auto rows, int r, auto tile, int j, auto twice) __attribute__((always_inline)) {
         row_score_tile<Isa, rows, tile>(query + r * padded_dim<Isa>(dim), dim, key_rows.from(j),
                                         coming_rows<twice>(key_rows, keys.count, value_rows, j),
-                                        scores + j * lanes + r);
+                                        stride, scores + j * stride + r);
       });
-  find_max<Isa, 1>(scores, keys.count, tile_max);
 }
 
-/// sums[row][d] += Σ_k value[k][d] · weights[k][row] for Rows rows and Keys keys. The sums are in
-/// memory, so that a value is read whole, however long: half of each at a time would be two broken
-/// sequences.
+/// sums[row][d] += Σ_k value[k][d] · weights[k][row] for Rows rows and Keys keys, whose weights are
+/// weights_stride apart. The sums are in memory, so that a value is read whole, however long: half
+/// of each at a time would be two broken sequences.
 template <class Isa, int Rows, int Keys, bool Twice>
-[[gnu::noinline]] void row_output_tile(const float* weights, int value_dim, RowsAt values,
-                                       ComingRows<Twice> coming, float* sums) {
+[[gnu::noinline]] void row_output_tile(const float* weights, int weights_stride, int value_dim,
+                                       RowsAt values, ComingRows<Twice> coming, float* sums) {
   using Vector = typename Isa::Vector;
-  constexpr int lanes = Isa::lanes, abreast = smaller(Keys, rows_abreast<Isa>(Rows));
+  constexpr int abreast = smaller(Keys, rows_abreast<Isa>(Rows));
   const int sums_stride = padded_dim<Isa>(value_dim);
   for (int j = 0; j < Keys; j += abreast) {
     Vector weight[abreast * Rows];
     unroll<abreast * Rows>([&](auto i) __attribute__((always_inline)) {
-      weight[i] = Isa::broadcast(weights[(j + i / Rows) * lanes + i % Rows]);
+      weight[i] = Isa::broadcast(weights[(j + i / Rows) * weights_stride + i % Rows]);
     });
     along_rows<Isa, abreast>(
         value_dim, coming.from(j), [&](int d, auto load) __attribute__((always_inline)) {

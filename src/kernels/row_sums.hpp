@@ -1,17 +1,69 @@
 #pragma once
-// The outputs of a few query rows, in scratch row by row, each padded to whole vectors.
+// The scores of a few query rows, several keys to a vector, and their outputs, row by row, each
+// padded to whole vectors.
 
 #include "kernels/row_products.hpp"
+#include "kernels/score_steps.hpp"
 
 #include <cstdint>
 
 namespace simdattn::kernels {
 
-/// Writes zeros to whole vectors.
+/// Gives each key a vector, which the steps between the products take. Its lanes past the rows get
+/// scores of the next keys.
 template <class Isa>
-[[gnu::always_inline]] inline void clear(float* numbers, int count) {
-  for (int i = 0; i < count; i += Isa::lanes)
-    Isa::store(numbers + i, Isa::broadcast(0.0f));
+void spread_scores(int row_count, int keys, float* scores) {
+  const int rows = packed_rows<Isa>(row_count);
+  for (int j = keys - 1; j > 0; --j)
+    Isa::store(scores + j * Isa::lanes, Isa::load(scores + j * rows));
+}
+
+/// Takes that back.
+template <class Isa>
+void pack_scores(int row_count, int keys, float* scores) {
+  const int rows = packed_rows<Isa>(row_count);
+  for (int j = 1; j < keys; ++j)
+    Isa::store(scores + j * rows, Isa::load(scores + j * Isa::lanes));
+}
+
+/// tile_max[lane] = the maximum of the row that a lane has packed scores of. The last vector is
+/// filled up with keys that weigh nothing; returns how many vectors there are.
+template <class Isa>
+int find_packed_max(int row_count, int keys, float* scores, float* tile_max) {
+  constexpr int lanes = Isa::lanes;
+  const int rows = packed_rows<Isa>(row_count), vectors = (keys * rows + lanes - 1) / lanes;
+  for (int i = keys * rows; i < vectors * lanes; ++i)
+    scores[i] = -__builtin_inff();
+  find_max<Isa, 1>(scores, vectors, tile_max);
+  for (int lane = lanes - 1; lane >= rows; --lane)
+    tile_max[lane - rows] = larger(tile_max[lane - rows], tile_max[lane]);
+  for (int lane = rows; lane < lanes; ++lane)
+    tile_max[lane] = tile_max[lane - rows];
+  return vectors;
+}
+
+/// The scores of a block by rows and a run of keys, packed, and their maxima in tile_max. Returns
+/// how many vectors they are.
+template <class Isa, int Vectors>
+int make_packed_scores(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
+                       const VisibleKeys<Isa, Vectors>& visible, MaskEffect mask) {
+  const KernelScratch& scratch = block.scratch;
+  row_scores<Isa>(scratch.query, block.row_count, block.dim, keys, block.from_memory,
+                  scratch.scores);
+  if (visible.in_part() || mask != MaskEffect::nothing || !only_product(block.steps)) {
+    spread_scores<Isa>(block.row_count, keys.count, scratch.scores);
+    finish_scores(block, panel, keys, visible, mask, ScoreStage::masked);
+    pack_scores<Isa>(block.row_count, keys.count, scratch.scores);
+  }
+  return find_packed_max<Isa>(block.row_count, keys.count, scratch.scores, scratch.tile_max);
+}
+
+/// Adds up the sums of the lanes that have scores of the same row.
+template <class Isa>
+void add_packed_sums(int row_count, float* row_sum) {
+  const int rows = packed_rows<Isa>(row_count);
+  for (int lane = Isa::lanes - 1; lane >= rows; --lane)
+    row_sum[lane - rows] += row_sum[lane];
 }
 
 /// output[row] = output · correction + Σ_j weights[j][row] · value[j] for a few rows, each padded
@@ -21,7 +73,7 @@ template <class Isa, class Redo>
                                   bool from_memory, int value_dim, const float* correction,
                                   float* output, bool hides, Redo&& redo) {
   constexpr int lanes = Isa::lanes;
-  const int stride = padded_dim<Isa>(value_dim);
+  const int stride = padded_dim<Isa>(value_dim), weights_stride = packed_rows<Isa>(row_count);
   float* sums = output + row_count * stride;
   const RowsAt value_rows{keys.value, keys.value_stride};
   const RowsAt next_keys = RowsAt{keys.key, keys.key_stride}.from(keys.count);
@@ -29,9 +81,9 @@ template <class Isa, class Redo>
   for_row_tiles<Isa>(
       row_count, keys.count, from_memory,
       [&](auto rows, int r, auto tile, int j, auto twice) __attribute__((always_inline)) {
-        row_output_tile<Isa, rows, tile>(weights + j * lanes + r, value_dim, value_rows.from(j),
-                                         coming_rows<twice>(value_rows, keys.count, next_keys, j),
-                                         sums + r * stride);
+        row_output_tile<Isa, rows, tile>(
+            weights + j * weights_stride + r, weights_stride, value_dim, value_rows.from(j),
+            coming_rows<twice>(value_rows, keys.count, next_keys, j), sums + r * stride);
       });
   const auto for_sums = [&](auto&& see) {
     for (int i = 0; i < row_count * stride; i += lanes)
@@ -51,14 +103,14 @@ template <class Isa, class Hides>
 void row_sums_skipping(const float* weights, int row_count, const KeyBlock& keys, int value_dim,
                        const Hides& hides, float* sums) {
   constexpr int lanes = Isa::lanes;
-  const int stride = padded_dim<Isa>(value_dim);
+  const int stride = padded_dim<Isa>(value_dim), weights_stride = packed_rows<Isa>(row_count);
   clear<Isa>(sums, row_count * stride);
   for (int j = 0; j < keys.count; ++j) {
     alignas(64) float hidden[lanes];
     Isa::store(hidden, Isa::select(hides(0, j), Isa::broadcast(1.0f), Isa::broadcast(0.0f)));
     for (int r = 0; r < row_count; ++r) {
       if (hidden[r] != 0.0f) continue;
-      const auto weight = Isa::broadcast(weights[j * lanes + r]);
+      const auto weight = Isa::broadcast(weights[j * weights_stride + r]);
       for_vectors<Isa>(value_dim, [&](int d, auto load) {
         float* target = sums + r * stride + d;
         const auto elements = load(keys.value + j * keys.value_stride);

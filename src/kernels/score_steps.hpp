@@ -175,11 +175,14 @@ MaskEffect load_mask(const AttentionBlock& block, const Panel<Isa>& panel, const
   return MaskEffect::nothing;
 }
 
-/// Whether nothing comes between product and mask, so that the tiles of the product can add it.
+/// Whether nothing comes between product and mask.
+[[gnu::always_inline]] inline bool only_product(const ScoreSteps& steps) {
+  return steps.softcap == 0.0f && !steps.slopes && steps.modifier.modify == nullptr;
+}
+
+/// Whether the tiles of the product add the mask.
 [[gnu::always_inline]] inline bool mask_joins_product(const AttentionBlock& block) {
-  const ScoreSteps& steps = block.steps;
-  return !block.by_rows && steps.softcap == 0.0f && !steps.slopes &&
-         steps.modifier.modify == nullptr;
+  return !block.by_rows && only_product(block.steps);
 }
 
 /// The mask that load_mask() has brought into scratch.
@@ -217,7 +220,7 @@ struct Exclusion {
 };
 
 /// Everything between product and softmax for the scores of one panel and run of keys, up to
-/// `stage`, but for a mask that joined the product.
+/// `stage`, but for a mask that joined the product; and tile_max, but of blocks by rows.
 template <class Isa, int Vectors>
 void finish_scores(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
                    const VisibleKeys<Isa, Vectors>& visible, MaskEffect mask, ScoreStage stage) {
@@ -243,7 +246,8 @@ void finish_scores(const AttentionBlock& block, const Panel<Isa>& panel, const K
     const LaneLimits<Isa, Vectors> limits(rows, panel.row_count, keys.first, keys.count);
     hide_scores(limits, visible, scratch.scores, scratch.tile_max);
   }
-  if (!know_max) find_max<Isa, Vectors>(scratch.scores, keys.count, scratch.tile_max);
+  if (!know_max && !by_rows<Vectors>(block))
+    find_max<Isa, Vectors>(scratch.scores, keys.count, scratch.tile_max);
 }
 
 } // namespace simdattn::kernels
