@@ -16,7 +16,7 @@ import re
 import statistics
 import sys
 
-from compare_bench import InputError, Run, collect, format_time, load, notes
+from compare_bench import InputError, Run, collect, exit_status, format_time, load, page
 
 NAME = re.compile(r"(?P<case>.+)/(?P<contender>[^/]+)/threads:(?P<threads>\d+)")
 LABEL = re.compile(r"(?:at most (?P<limit>[\d.]+) )?of (?P<base>.+)$")
@@ -45,24 +45,23 @@ def table(run):
     return ["| " + " | ".join(line) + " |" for line in lines]
 
 
+def show_ratios(options):
+    run = Run()
+    collect(load(options.run), options.filter, run, NAME)
+    lines = table(run)
+    if len(lines) == 2:
+        raise InputError(f"{options.run}: no benchmark that was timed beside another matches "
+                         f"--filter {options.filter}")
+    sys.stdout.write(page(lines, run))
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", help="what --benchmark_out wrote")
     parser.add_argument("--filter", default="", metavar="REGEX", help="benchmarks to look at, by name")
     options = parser.parse_args(arguments)
-    try:
-        run = Run()
-        collect(load(options.run), options.filter, run, NAME)
-        lines = table(run)
-        if len(lines) == 2:
-            raise InputError(f"{options.run}: no benchmark that was timed beside another matches "
-                             f"--filter {options.filter}")
-        sys.stdout.write("\n".join(lines + [""] + notes(run)).rstrip() + "\n")
-    except (InputError, OSError, re.error) as error:
-        print(f"base_ratios.py: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return exit_status("base_ratios.py", lambda: show_ratios(options))
 
 
 if __name__ == "__main__":

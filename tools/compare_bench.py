@@ -272,27 +272,40 @@ def chosen_pairs(run, options):
     return []
 
 
-def main(arguments=None):
-    options = parse_arguments(arguments)
+def page(lines, run):
+    """A table and what a reader must know, as text."""
+    return "\n".join(lines + [""] + notes(run)).rstrip() + "\n"
+
+
+def exit_status(tool, work):
+    """Does the work of a program; what is wrong with its input goes to standard error."""
     try:
-        run = Run()
-        for path in options.run:
-            collect(load(path), options.filter, run)
-        if not run.rows:
-            raise InputError(f"{', '.join(options.run)}: no benchmark matches --filter {options.filter}")
-        text = "\n".join(table(run, chosen_pairs(run, options), options.memory) + [""]
-                         + notes(run)).rstrip() + "\n"
-        if options.table:
-            with open(options.table, "w", encoding="utf-8") as file:
-                file.write(text)
-        else:
-            sys.stdout.write(text)
-        if options.plot:
-            plot(run, options.plot)
+        work()
     except (InputError, OSError, re.error) as error:
-        print(f"compare_bench.py: {error}", file=sys.stderr)
+        print(f"{tool}: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def compare(options):
+    run = Run()
+    for path in options.run:
+        collect(load(path), options.filter, run)
+    if not run.rows:
+        raise InputError(f"{', '.join(options.run)}: no benchmark matches --filter {options.filter}")
+    text = page(table(run, chosen_pairs(run, options), options.memory), run)
+    if options.table:
+        with open(options.table, "w", encoding="utf-8") as file:
+            file.write(text)
+    else:
+        sys.stdout.write(text)
+    if options.plot:
+        plot(run, options.plot)
+
+
+def main(arguments=None):
+    options = parse_arguments(arguments)
+    return exit_status("compare_bench.py", lambda: compare(options))
 
 
 if __name__ == "__main__":
