@@ -45,8 +45,6 @@ struct Avx2 : XsimdIsa<xsimd::fma3<xsimd::avx2>> {
   static Bits load_16_bits(const std::uint16_t* p) {
     return Bits(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
   }
-  static Vector load_bf16(const std::uint16_t* p) { return widen_bf16(load_16_bits(p)); }
-  static Vector load_f16(const std::uint16_t* p) { return widen_f16(load_16_bits(p)); }
 
   static Vector load_boolean(const unsigned char* p) {
     const __m256i wide = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));

@@ -60,8 +60,6 @@ struct Avx512 : XsimdIsa<xsimd::avx512bw> {
   static Bits load_16_bits(const std::uint16_t* p) {
     return Bits(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))));
   }
-  static Vector load_bf16(const std::uint16_t* p) { return widen_bf16(load_16_bits(p)); }
-  static Vector load_f16(const std::uint16_t* p) { return widen_f16(load_16_bits(p)); }
 
   static Vector load_boolean(const unsigned char* p) {
     const __m512i wide = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));

@@ -53,6 +53,8 @@ template <class Isa>
 [[gnu::always_inline]] inline typename Isa::Vector load_elements(const BFloat16* p) {
   if constexpr (requires { Isa::load_bf16(&p->bits); })
     return Isa::load_bf16(&p->bits);
+  else if constexpr (requires { Isa::load_16_bits(&p->bits); })
+    return Isa::widen_bf16(Isa::load_16_bits(&p->bits));
   else
     return load_one_by_one<Isa>(p);
 }
@@ -60,6 +62,8 @@ template <class Isa>
 [[gnu::always_inline]] inline typename Isa::Vector load_elements(const Float16* p) {
   if constexpr (requires { Isa::load_f16(&p->bits); })
     return Isa::load_f16(&p->bits);
+  else if constexpr (requires { Isa::load_16_bits(&p->bits); })
+    return Isa::widen_f16(Isa::load_16_bits(&p->bits));
   else
     return load_one_by_one<Isa>(p);
 }
