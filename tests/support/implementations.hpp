@@ -33,8 +33,8 @@ implementation_test_name(const ::testing::TestParamInfo<const Implementation*>& 
 
 } // namespace simdattn::test
 
-/// Instantiates a suite derived from ImplementationTest: its tests are called On/Suite.test/avx2
-/// and so on.
+/// Instantiates a suite whose parameter is an implementation, as of those derived from
+/// ImplementationTest: its tests are called On/Suite.test/avx2 and so on.
 #define SIMDATTN_FOR_EACH_IMPLEMENTATION(Suite)                                                    \
   INSTANTIATE_TEST_SUITE_P(On, Suite,                                                              \
                            ::testing::ValuesIn(::simdattn::test::every_implementation()),          \

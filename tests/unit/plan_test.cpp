@@ -223,11 +223,7 @@ TEST_P(PlanTest, asks_for_no_less_workspace_when_a_dimension_grows) {
   }
 }
 
-std::string plan_test_name(const ::testing::TestParamInfo<const Implementation*>& info) {
-  return implementation_name(info.param);
-}
-
-INSTANTIATE_TEST_SUITE_P(On, PlanTest, ::testing::ValuesIn(every_implementation()), plan_test_name);
+SIMDATTN_FOR_EACH_IMPLEMENTATION(PlanTest);
 
 } // namespace
 } // namespace simdattn::test
