@@ -181,31 +181,28 @@ void finish_panel(const AttentionBlock& block, const Panel<Isa>& panel) {
 /// The second pass, when weights are wanted: every score again, now that each row's maximum and sum
 /// are known.
 template <class Isa>
-void write_weights(const AttentionBlock& block, const Panel<Isa>* panels, int panel_count) {
+void write_weights(const AttentionBlock& block, const Panels<Isa>& panels) {
   const KernelScratch& scratch = block.scratch;
+  float* ones = scratch.tile_max + Isa::tiles.panel_rows;
   for (int lane = 0; lane < Isa::tiles.panel_rows; ++lane)
-    scratch.tile_max[Isa::tiles.panel_rows + lane] = 1.0f;
+    ones[lane] = 1.0f;
   for_key_blocks<Isa, Reads::keys>(block, 0, block.key_count, [&](const KeyBlock& keys) {
-    for (int p = 0; p < panel_count; ++p) {
-      with_vectors<Isa>(panels[p].vectors, [&](auto vectors) {
-        const Panel<Isa>& panel = panels[p];
-        const QueryRow* rows = block.rows + panel.first_row;
-        const MaskEffect mask = load_mask<Isa, vectors>(block, panel, keys);
-        make_scores(block, panel, keys,
-                    VisibleKeys<Isa, vectors>(block, panel, keys.first, keys.count), mask);
-        with_units(block.steps, [&](auto units) {
-          final_softmax<Isa, vectors, units.value>(scratch.scores, keys.count,
-                                                   scratch.row_max + panel.first_row,
-                                                   scratch.row_sum + panel.first_row);
-        });
-        const auto row_at = [&](int r) {
-          return rows[r].weights + keys.first * block.weights_stride;
-        };
-        store_transposed<Isa, vectors>(scratch.scores, keys.count,
-                                       scratch.tile_max + Isa::tiles.panel_rows, row_at,
-                                       panel.row_count, block.weights_stride);
+    panels.each([&](const Panel<Isa>& panel, auto vectors) {
+      const QueryRow* rows = block.rows + panel.first_row;
+      const MaskEffect mask = load_mask<Isa, vectors>(block, panel, keys);
+      make_scores(block, panel, keys,
+                  VisibleKeys<Isa, vectors>(block, panel, keys.first, keys.count), mask);
+      with_units(block.steps, [&](auto units) {
+        final_softmax<Isa, vectors, units.value>(scratch.scores, keys.count,
+                                                 scratch.row_max + panel.first_row,
+                                                 scratch.row_sum + panel.first_row);
       });
-    }
+      const auto row_at = [&](int r) {
+        return rows[r].weights + keys.first * block.weights_stride;
+      };
+      store_transposed<Isa, vectors>(scratch.scores, keys.count, ones, row_at, panel.row_count,
+                                     block.weights_stride);
+    });
   });
 }
 
@@ -216,38 +213,28 @@ template <class Body>
     body(*head);
 }
 
-/// The panels of a block, set up in every head.
+/// Sets every panel up, in every head.
 template <class Isa>
-struct Panels {
-  Panel<Isa> panel[Isa::tiles.row_block / Isa::tiles.panel_rows];
-  int count;
-
-  explicit Panels(const AttentionBlock& block) : count(make_panels(block, panel)) {
-    for_heads(block, [&](const AttentionBlock& head) {
-      each([&](const Panel<Isa>& p, auto vectors) { begin_panel<Isa, vectors>(head, p); });
-    });
-  }
-
-  template <class Body>
-  [[gnu::always_inline]] void each(Body&& body) {
-    for (int p = 0; p < count; ++p) {
-      with_vectors<Isa>(panel[p].vectors, [&](auto vectors) { body(panel[p], vectors); });
-    }
-  }
-};
+void begin(const AttentionBlock& block, const Panels<Isa>& panels) {
+  for_heads(block, [&](const AttentionBlock& head) {
+    panels.each(
+        [&](const Panel<Isa>& panel, auto vectors) { begin_panel<Isa, vectors>(head, panel); });
+  });
+}
 
 /// Output, lse and weights of every row, once all keys are in the sums.
 template <class Isa>
-void finish(const AttentionBlock& block, Panels<Isa>& panels) {
+void finish(const AttentionBlock& block, const Panels<Isa>& panels) {
   panels.each(
       [&](const Panel<Isa>& panel, auto vectors) { finish_panel<Isa, vectors>(block, panel); });
-  if (block.rows[0].weights != nullptr) write_weights<Isa>(block, panels.panel, panels.count);
+  if (block.rows[0].weights != nullptr) write_weights(block, panels);
 }
 
 /// KernelTable::fused.
 template <class Isa>
 void fused(const AttentionBlock& block) {
-  Panels<Isa> panels(block);
+  const Panels<Isa> panels(block);
+  begin(block, panels);
   std::int64_t first = block.end_key, end = block.first_key;
   for (int p = 0; p < panels.count; ++p) {
     first = smaller(first, panels.panel[p].some_first);
@@ -280,7 +267,8 @@ void fused(const AttentionBlock& block) {
 /// KernelTable::merge.
 template <class Isa>
 void merge(const AttentionBlock& block) {
-  Panels<Isa> panels(block);
+  const Panels<Isa> panels(block);
+  begin(block, panels);
   for (int chunk = 0; chunk < block.partial_count; ++chunk) {
     float* partial =
         block.partials + static_cast<std::int64_t>(chunk) * block.row_count * (block.value_dim + 2);

@@ -63,6 +63,23 @@ template <class Isa, class Body, int Vectors = Isa::tiles.panel_rows / Isa::lane
   body(Index<Vectors>{});
 }
 
+/// The panels of a block.
+template <class Isa>
+struct Panels {
+  Panel<Isa> panel[Isa::tiles.row_block / Isa::tiles.panel_rows];
+  int count;
+
+  explicit Panels(const AttentionBlock& block) : count(make_panels(block, panel)) {}
+
+  /// body(panel, Index<vectors>) for every panel.
+  template <class Body>
+  [[gnu::always_inline]] void each(Body&& body) const {
+    for (int p = 0; p < count; ++p) {
+      with_vectors<Isa>(panel[p].vectors, [&](auto vectors) { body(panel[p], vectors); });
+    }
+  }
+};
+
 /// Transposes a panel's queries into scratch, multiplied by `scale`.
 template <class Isa, int Vectors>
 void load_queries(const AttentionBlock& block, const Panel<Isa>& panel, float scale) {

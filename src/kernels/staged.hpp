@@ -5,16 +5,6 @@
 
 namespace simdattn::kernels {
 
-/// body(panel, Index<vectors>) for every panel of a block.
-template <class Isa, class Body>
-void for_panels(const AttentionBlock& block, Body&& body) {
-  Panel<Isa> panels[Isa::tiles.row_block / Isa::tiles.panel_rows];
-  const int count = make_panels(block, panels);
-  for (int p = 0; p < count; ++p) {
-    with_vectors<Isa>(panels[p].vectors, [&](auto vectors) { body(panels[p], vectors); });
-  }
-}
-
 /// body(first, count) for runs of at most key_block keys.
 template <class Isa, class Body>
 void for_columns(const AttentionBlock& block, Body&& body) {
@@ -35,7 +25,7 @@ void scores(const AttentionBlock& block) {
   const KernelScratch& scratch = block.scratch;
   float* ones = scratch.tile_max + Isa::tiles.panel_rows;
   fill<Isa>(ones, Isa::tiles.panel_rows, 1.0f);
-  for_panels<Isa>(block, [&](const Panel<Isa>& panel, auto vectors) {
+  Panels<Isa>(block).each([&](const Panel<Isa>& panel, auto vectors) {
     load_queries<Isa, vectors>(block, panel, block.scale);
     const QueryRow* rows = block.rows + panel.first_row;
     for_key_blocks<Isa, Reads::keys>(block, 0, block.key_count, [&](const KeyBlock& keys) {
@@ -89,7 +79,7 @@ void softmax(const AttentionBlock& block) {
   const KernelScratch& scratch = block.scratch;
   float* zeros = scratch.tile_max + Isa::tiles.panel_rows;
   float* spare = zeros + Isa::tiles.panel_rows;
-  for_panels<Isa>(block, [&](const Panel<Isa>& panel, auto vectors) {
+  Panels<Isa>(block).each([&](const Panel<Isa>& panel, auto vectors) {
     const QueryRow* rows = block.rows + panel.first_row;
     const int lanes = vectors * Isa::lanes;
     fill<Isa>(scratch.row_max, lanes, -__builtin_inff());
@@ -130,7 +120,7 @@ void weighted_sum(const AttentionBlock& block) {
   const KernelScratch& scratch = block.scratch;
   float* ones = scratch.tile_max + Isa::tiles.panel_rows;
   fill<Isa>(ones, Isa::tiles.panel_rows, 1.0f);
-  for_panels<Isa>(block, [&](const Panel<Isa>& panel, auto vectors) {
+  Panels<Isa>(block).each([&](const Panel<Isa>& panel, auto vectors) {
     const QueryRow* rows = block.rows + panel.first_row;
     float* output = panel_of(scratch.output, panel, block.value_dim);
     fill<Isa>(output, block.value_dim * vectors * Isa::lanes, 0.0f);
