@@ -9,7 +9,7 @@
 
 namespace simdattn::kernels {
 
-/// Gives each key a vector, which the steps between the products take. Its lanes past the rows get
+/// Gives each key a vector, which some steps between the products take. Its lanes past the rows get
 /// scores of the next keys.
 template <class Isa>
 void spread_scores(int row_count, int keys, float* scores) {
@@ -26,36 +26,42 @@ void pack_scores(int row_count, int keys, float* scores) {
     Isa::store(scores + j * rows, Isa::load(scores + j * Isa::lanes));
 }
 
-/// tile_max[lane] = the maximum of the row that a lane has packed scores of. The last vector is
-/// filled up with keys that weigh nothing; returns how many vectors there are.
+/// tile_max[lane] = the maximum of the row that a lane has packed scores of, in so many vectors.
 template <class Isa>
-int find_packed_max(int row_count, int keys, float* scores, float* tile_max) {
+void find_packed_max(int row_count, int vectors, const float* scores, float* tile_max) {
   constexpr int lanes = Isa::lanes;
-  const int rows = packed_rows<Isa>(row_count), vectors = (keys * rows + lanes - 1) / lanes;
-  for (int i = keys * rows; i < vectors * lanes; ++i)
-    scores[i] = -__builtin_inff();
+  const int rows = packed_rows<Isa>(row_count);
   find_max<Isa, 1>(scores, vectors, tile_max);
   for (int lane = lanes - 1; lane >= rows; --lane)
     tile_max[lane - rows] = larger(tile_max[lane - rows], tile_max[lane]);
   for (int lane = rows; lane < lanes; ++lane)
     tile_max[lane] = tile_max[lane - rows];
-  return vectors;
 }
 
-/// The scores of a block by rows and a run of keys, packed, and their maxima in tile_max. Returns
-/// how many vectors they are.
+/// The scores of a block by rows and a run of keys, packed, and their maxima in tile_max. The last
+/// vector is filled up with keys that weigh nothing; returns how many vectors there are.
 template <class Isa, int Vectors>
 int make_packed_scores(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
                        const VisibleKeys<Isa, Vectors>& visible, MaskEffect mask) {
+  constexpr int lanes = Isa::lanes;
   const KernelScratch& scratch = block.scratch;
+  const ScoreSteps& steps = block.steps;
+  const int rows = packed_rows<Isa>(block.row_count), count = keys.count * rows,
+            vectors = (count + lanes - 1) / lanes;
   row_scores<Isa>(scratch.query, block.row_count, block.dim, keys, block.from_memory,
                   scratch.scores);
-  if (visible.in_part() || mask != MaskEffect::nothing || !only_product(block.steps)) {
+  if (visible.in_part() || mask != MaskEffect::nothing || steps.modifier.modify != nullptr) {
     spread_scores<Isa>(block.row_count, keys.count, scratch.scores);
     finish_scores(block, panel, keys, visible, mask, ScoreStage::masked);
     pack_scores<Isa>(block.row_count, keys.count, scratch.scores);
+  } else {
+    if (steps.softcap != 0.0f) cap_scores<Isa, 1>(scratch, vectors, steps.softcap);
+    if (steps.slopes) add_slopes<Isa, 1>(block, panel, keys, lanes / rows);
   }
-  return find_packed_max<Isa>(block.row_count, keys.count, scratch.scores, scratch.tile_max);
+  for (int i = count; i < vectors * lanes; ++i)
+    scratch.scores[i] = -__builtin_inff();
+  find_packed_max<Isa>(block.row_count, vectors, scratch.scores, scratch.tile_max);
+  return vectors;
 }
 
 /// Adds up the sums of the lanes that have scores of the same row.

@@ -50,21 +50,25 @@ void cap_scores(const KernelScratch& scratch, int keys, float softcap) {
       });
 }
 
-/// score += slope · (key − position). Distances are whole numbers, exact as floats below 2^24.
+/// score += slope · (key − position), for scores of which key_step keys share a vector, as many
+/// lanes apart. Distances are whole numbers, exact as floats below 2^24.
 template <class Isa, int Vectors>
-void add_slopes(const QueryRow* rows, int row_count, const KeyBlock& keys,
-                const KernelScratch& scratch) {
+void add_slopes(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
+                int key_step = 1) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   alignas(64) float slope[width], position[width];
-  for (int lane = 0; lane < width; ++lane) {
-    const QueryRow& row = rows[smaller(lane, row_count - 1)];
-    slope[lane] = row.slope;
-    position[lane] = static_cast<float>(row.position - keys.first);
+  for (int key = 0, lane = 0; key < key_step; ++key) {
+    for (int r = 0; r < width / key_step; ++r, ++lane) {
+      const QueryRow& row = block.rows[panel.first_row + smaller(r, panel.row_count - 1)];
+      slope[lane] = row.slope;
+      position[lane] = static_cast<float>(row.position - keys.first - key);
+    }
   }
+  const int vectors = (keys.count + key_step - 1) / key_step;
   change_scores<Isa, Vectors>(
-      scratch, keys.count, [&](auto v, int j, auto score) __attribute__((always_inline)) {
-        const auto distance =
-            Isa::sub(Isa::broadcast(static_cast<float>(j)), Isa::load(position + v * lanes));
+      block.scratch, vectors, [&](auto v, int j, auto score) __attribute__((always_inline)) {
+        const auto distance = Isa::sub(Isa::broadcast(static_cast<float>(j * key_step)),
+                                       Isa::load(position + v * lanes));
         return Isa::fma(Isa::load(slope + v * lanes), distance, score);
       });
 }
@@ -175,14 +179,11 @@ MaskEffect load_mask(const AttentionBlock& block, const Panel<Isa>& panel, const
   return MaskEffect::nothing;
 }
 
-/// Whether nothing comes between product and mask.
-[[gnu::always_inline]] inline bool only_product(const ScoreSteps& steps) {
-  return steps.softcap == 0.0f && !steps.slopes && steps.modifier.modify == nullptr;
-}
-
-/// Whether the tiles of the product add the mask.
+/// Whether nothing comes between product and mask, so that the tiles of the product can add it.
 [[gnu::always_inline]] inline bool mask_joins_product(const AttentionBlock& block) {
-  return !block.by_rows && only_product(block.steps);
+  const ScoreSteps& steps = block.steps;
+  return !block.by_rows && steps.softcap == 0.0f && !steps.slopes &&
+         steps.modifier.modify == nullptr;
 }
 
 /// The mask that load_mask() has brought into scratch.
@@ -230,7 +231,7 @@ void finish_scores(const AttentionBlock& block, const Panel<Isa>& panel, const K
   if (stage == ScoreStage::raw) return;
   if (steps.softcap != 0.0f) cap_scores<Isa, Vectors>(scratch, keys.count, steps.softcap);
   if (stage == ScoreStage::capped) return;
-  if (steps.slopes) add_slopes<Isa, Vectors>(rows, panel.row_count, keys, scratch);
+  if (steps.slopes) add_slopes<Isa, Vectors>(block, panel, keys);
   // The maxima of a product that nothing changed leave out what some row does not see.
   bool know_max = !visible.in_part() || mask_joins_product(block);
   if (steps.modifier.modify != nullptr) {
