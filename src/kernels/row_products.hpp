@@ -29,19 +29,24 @@ template <class Isa>
   return (dim + Isa::lanes - 1) / Isa::lanes * Isa::lanes;
 }
 
-/// body(d, load) for every vector along a row, load(row) being its elements from d on, zeros
-/// behind.
+/// body(d, load) for what is left of a row after its whole vectors, load(row) being the elements
+/// from d on, zeros behind.
+template <class Isa, class Body>
+[[gnu::always_inline]] inline void for_rest(int d, int dim, Body&& body) {
+  if (d == dim) return;
+  body(
+      d, [&](const float* row)
+             __attribute__((always_inline)) { return load_part<Isa>(row + d, dim - d); });
+}
+
+/// The same for all of a row, vector by vector.
 template <class Isa, class Body>
 [[gnu::always_inline]] inline void for_vectors(int dim, Body&& body) {
   int d = 0;
   for (; d + Isa::lanes <= dim; d += Isa::lanes)
     body(
         d, [&](const float* row) __attribute__((always_inline)) { return Isa::load(row + d); });
-  if (d < dim) {
-    body(
-        d, [&](const float* row)
-               __attribute__((always_inline)) { return load_part<Isa>(row + d, dim - d); });
-  }
+  for_rest<Isa>(d, dim, body);
 }
 
 /// Copies a block's queries to scratch, row by row, multiplied by `scale`.
@@ -117,11 +122,7 @@ template <class Isa, int Rows, bool Twice, class Body>
           d, [&](const float* p) __attribute__((always_inline)) { return Isa::load(p + d); });
     }
   }
-  if (d < dim) {
-    body(
-        d, [&](const float* p)
-               __attribute__((always_inline)) { return load_part<Isa>(p + d, dim - d); });
-  }
+  for_rest<Isa>(d, dim, body);
 }
 
 /// How many keys or values are read side by side for so many query rows: one for one row, when
