@@ -71,10 +71,12 @@ void join_partial(const AttentionBlock& block, const Panel<Isa>& panel, const fl
     join(row_sum + lane, old_factor, load_kept(1, v), new_factor);
     Isa::store(factor + lane, old_factor);
     Isa::store(kept_factor + lane, new_factor);
-    for (int d = 0; d < block.value_dim && !by_rows<Vectors>(block); ++d)
+    if (by_rows<Vectors>(block)) continue;
+    for (int d = 0; d < block.value_dim; ++d)
       join(output + d * width + lane, old_factor, load_kept(2 + d, v), new_factor);
   }
-  for (int r = 0; r < rows && by_rows<Vectors>(block); ++r) {
+  if (!by_rows<Vectors>(block)) return;
+  for (int r = 0; r < rows; ++r) {
     const float* kept = source + 2 * rows + r * block.value_dim;
     for_vectors<Isa>(block.value_dim, [&](int d, auto load) {
       join(output + r * padded_dim<Isa>(block.value_dim) + d, Isa::broadcast(factor[r]), load(kept),
