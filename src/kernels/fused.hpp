@@ -26,10 +26,11 @@ void begin_panel(const AttentionBlock& block, const Panel<Isa>& panel) {
   const float scale = block.steps.natural() ? block.scale : block.scale * log2_e;
   if (by_rows<Vectors>(block)) {
     load_query_rows<Isa>(block, scale);
-    clear<Isa>(block.scratch.output, block.row_count * padded_dim<Isa>(block.value_dim));
+    fill<Isa>(block.scratch.output, block.row_count * padded_dim<Isa>(block.value_dim), 0.0f);
   } else {
     load_queries<Isa, Vectors>(block, panel, scale);
-    clear<Isa>(panel_of(block.scratch.output, panel, block.value_dim), block.value_dim * width);
+    fill<Isa>(panel_of(block.scratch.output, panel, block.value_dim), block.value_dim * width,
+              0.0f);
   }
   for (int lane = 0; lane < width; ++lane) {
     block.scratch.row_max[panel.first_row + lane] = -__builtin_inff();
@@ -184,8 +185,7 @@ template <class Isa>
 void write_weights(const AttentionBlock& block, const Panels<Isa>& panels) {
   const KernelScratch& scratch = block.scratch;
   float* ones = scratch.tile_max + Isa::tiles.panel_rows;
-  for (int lane = 0; lane < Isa::tiles.panel_rows; ++lane)
-    ones[lane] = 1.0f;
+  fill<Isa>(ones, Isa::tiles.panel_rows, 1.0f);
   for_key_blocks<Isa, Reads::keys>(block, 0, block.key_count, [&](const KeyBlock& keys) {
     panels.each([&](const Panel<Isa>& panel, auto vectors) {
       const QueryRow* rows = block.rows + panel.first_row;

@@ -47,6 +47,13 @@ template <class Isa>
   return scratch + static_cast<std::int64_t>(panel.first_row) * elements;
 }
 
+/// Writes one number to whole vectors.
+template <class Isa>
+[[gnu::always_inline]] inline void fill(float* numbers, int count, float number) {
+  for (int i = 0; i < count; i += Isa::lanes)
+    Isa::store(numbers + i, Isa::broadcast(number));
+}
+
 /// Whether a panel of so many vectors is a block by rows.
 template <int Vectors>
 [[gnu::always_inline]] inline bool by_rows(const AttentionBlock& block) {

@@ -222,20 +222,13 @@ template <class Isa>
   return row_count;
 }
 
-/// Writes zeros to whole vectors.
-template <class Isa>
-[[gnu::always_inline]] inline void clear(float* numbers, int count) {
-  for (int i = 0; i < count; i += Isa::lanes)
-    Isa::store(numbers + i, Isa::broadcast(0.0f));
-}
-
 /// The scores of a few rows, packed.
 template <class Isa>
 [[gnu::noinline]] void row_scores(const float* query, int row_count, int dim, const KeyBlock& keys,
                                   bool from_memory, float* scores) {
   const RowsAt key_rows{keys.key, keys.key_stride}, value_rows{keys.value, keys.value_stride};
   const int stride = packed_rows<Isa>(row_count);
-  if (stride != row_count) clear<Isa>(scores, keys.count * stride);
+  if (stride != row_count) fill<Isa>(scores, keys.count * stride, 0.0f);
   for_row_tiles<Isa>(
       row_count, keys.count, from_memory,
       [&](auto rows, int r, auto tile, int j, auto twice) __attribute__((always_inline)) {

@@ -83,7 +83,7 @@ template <class Isa, class Redo>
   float* sums = output + row_count * stride;
   const RowsAt value_rows{keys.value, keys.value_stride};
   const RowsAt next_keys = RowsAt{keys.key, keys.key_stride}.from(keys.count);
-  clear<Isa>(sums, row_count * stride);
+  fill<Isa>(sums, row_count * stride, 0.0f);
   for_row_tiles<Isa>(
       row_count, keys.count, from_memory,
       [&](auto rows, int r, auto tile, int j, auto twice) __attribute__((always_inline)) {
@@ -110,7 +110,7 @@ void row_sums_skipping(const float* weights, int row_count, const KeyBlock& keys
                        const Hides& hides, float* sums) {
   constexpr int lanes = Isa::lanes;
   const int stride = padded_dim<Isa>(value_dim), weights_stride = packed_rows<Isa>(row_count);
-  clear<Isa>(sums, row_count * stride);
+  fill<Isa>(sums, row_count * stride, 0.0f);
   for (int j = 0; j < keys.count; ++j) {
     alignas(64) float hidden[lanes];
     Isa::store(hidden, Isa::select(hides(0, j), Isa::broadcast(1.0f), Isa::broadcast(0.0f)));

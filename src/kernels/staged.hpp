@@ -13,12 +13,6 @@ void for_columns(const AttentionBlock& block, Body&& body) {
   }
 }
 
-template <class Isa>
-void fill(float* values, int count, float value) {
-  for (int i = 0; i < count; ++i)
-    values[i] = value;
-}
-
 /// KernelTable::scores.
 template <class Isa>
 void scores(const AttentionBlock& block) {
