@@ -57,7 +57,8 @@ def start_workers(options, threads, results):
     # For the OpenMP of the processes that start now.
     os.environ.update(OMP_NUM_THREADS=str(threads), OMP_PROC_BIND="true")
     wanted = [(name, options.library) for name in ("limits", "simdattn", *options.peers)]
-    started = [Worker(name, threads, library) for name, library in wanted + [("onednn", path) for path in options.onednn]]
+    wanted += [("onednn", path) for path in options.onednn]
+    started = [Worker(name, options.processors[:threads], library) for name, library in wanted]
     workers = []
     for worker in started:
         try:
@@ -154,10 +155,11 @@ def parse_arguments(arguments):
     parser.add_argument("--plot", metavar="FILE", help="write a plot here: .png, .svg, .pdf")
     parser.add_argument("--list", action="store_true", help="list the shapes, and measure nothing")
     options = parser.parse_args(arguments)
-    processors = len(os.sched_getaffinity(0))
+    # Before any OpenMP starts here: where OMP_PROC_BIND is set, it keeps this thread on one of them.
+    options.processors = sorted(os.sched_getaffinity(0))
     for threads in options.threads:
-        if not 1 <= threads <= processors:
-            parser.error(f"--threads {threads}: must be from 1 to {processors}, the processors there are")
+        if not 1 <= threads <= len(options.processors):
+            parser.error(f"--threads {threads}: must be from 1 to {len(options.processors)}, the processors there are")
     if options.repetitions < 1:
         parser.error(f"--repetitions {options.repetitions}: must be 1 or more")
     return options

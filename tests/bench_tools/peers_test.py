@@ -26,6 +26,22 @@ except ImportError:
     numpy = None
 
 
+# Counts the processors that this library's worker has for its threads, after a call of two of them. As in main(),
+# the library is loaded in this process first.
+PROCESSORS_OF_TWO_THREADS = """
+import os, sys
+import peers
+options = peers.parse_arguments(["--library", sys.argv[1], "--threads", "2", "--peers"])
+from peer.entries import Entries
+shape = next(shape for shape in Entries(options.library).shapes() if shape.name == "bert_base_128")
+limits, workers = peers.start_workers(options, 2, peers.Results("unused"))
+workers[0].ask("prepare", shape)
+tasks = os.listdir(f"/proc/{workers[0].process.pid}/task")
+print(len(set().union(*(os.sched_getaffinity(int(task)) for task in tasks))))
+peers.close([limits, *workers])
+"""
+
+
 class MadeUpWorker:
     """Answers as a worker does: a call takes `seconds`, and the output is `output`, or there is an error."""
 
@@ -169,6 +185,13 @@ class LibraryTest(ToolTest):
         if "onednn" not in run["context"]["left_out"]:
             self.assertEqual(sum("/onednn_" in entry["name"] and entry["real_time"] > 0
                                  for entry in run["benchmarks"]), 2)
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "there is one processor")
+    def test_two_threads_have_two_processors_where_openmp_is_bound(self):
+        environment = dict(os.environ, OMP_PROC_BIND="true", PYTHONPATH=str(TOOLS))
+        done = subprocess.run([sys.executable, "-B", "-c", PROCESSORS_OF_TWO_THREADS, LIBRARY], check=False,
+                              capture_output=True, text=True, env=environment)
+        self.assertEqual((done.returncode, done.stdout.split()), (0, ["2"]), done.stderr)
 
     def test_a_peer_that_is_not_installed_is_left_out_and_said_so(self):
         missing = next((name for name in ("openvino", "torch", "onnxruntime") if not has_module(name)), None)

@@ -139,9 +139,10 @@ def limit_memory():
     resource.setrlimit(resource.RLIMIT_DATA, (half, half))
 
 
-def serve(connection, name, threads, library):
+def serve(connection, name, processors, library):
     """Answers (method, arguments) with (True, result) or (False, message) until None comes."""
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+    os.sched_setaffinity(0, processors)
+    threads = len(processors)
     gc.disable()
     limit_memory()
     try:
@@ -158,13 +159,14 @@ def serve(connection, name, threads, library):
 
 
 class Worker:
-    """The parent's side. Between calls the process is stopped, with all its threads."""
+    """The parent's side: a process with a thread on each of `processors`. Between calls it is stopped, with all
+    its threads."""
 
-    def __init__(self, name, threads, library):
+    def __init__(self, name, processors, library):
         spawn = multiprocessing.get_context("spawn")
         self.name = name
         self.connection, theirs = spawn.Pipe()
-        self.process = spawn.Process(target=serve, args=(theirs, name, threads, library), daemon=True)
+        self.process = spawn.Process(target=serve, args=(theirs, name, processors, library), daemon=True)
         self.process.start()
         theirs.close()
         self.version = None
