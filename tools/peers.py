@@ -157,9 +157,10 @@ def parse_arguments(arguments):
     options = parser.parse_args(arguments)
     # Before any OpenMP starts here: where OMP_PROC_BIND is set, it keeps this thread on one of them.
     options.processors = sorted(os.sched_getaffinity(0))
+    most = len(options.processors)
     for threads in options.threads:
-        if not 1 <= threads <= len(options.processors):
-            parser.error(f"--threads {threads}: must be from 1 to {len(options.processors)}, the processors there are")
+        if not 1 <= threads <= most:
+            parser.error(f"--threads {threads}: must be from 1 to {most}, the processors there are")
     if options.repetitions < 1:
         parser.error(f"--repetitions {options.repetitions}: must be 1 or more")
     return options
