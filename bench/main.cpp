@@ -3,6 +3,7 @@
 
 #include "simdattn/version.hpp"
 #include "support/run.hpp"
+#include "support/threads.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -39,6 +40,7 @@ int main(int argc, char** argv) {
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   if (environment("OMP_PROC_BIND").empty())
     std::fputs("note: threads are not pinned; set OMP_PROC_BIND=true\n", stderr);
+  bench::start_threads();
   bench::add_peak_benchmarks();
 #ifdef SIMDATTN_BENCH_KERNELS
   bench::add_kernel_benchmarks();

@@ -1,6 +1,7 @@
 """libsimdattn_peers.so through ctypes: the C structs of simdattn/simdattn.h and what bench/peers/ adds."""
 
 import ctypes
+import os
 from dataclasses import dataclass
 
 F32 = 1
@@ -69,6 +70,7 @@ class Entries:
     """The library at a path."""
 
     def __init__(self, path):
+        processors = os.sched_getaffinity(0)
         try:
             self.library = ctypes.CDLL(path)
             self.library.simdattn_bench_shape_at.argtypes = [ctypes.c_int, ctypes.c_void_p]
@@ -82,6 +84,16 @@ class Entries:
         self.library.simdattn_bench_read_gigabytes.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int,
                                                                ctypes.c_double]
         self.library.simdattn_bench_read_gigabytes.restype = ctypes.c_double
+        self.start_threads(processors)
+
+    def start_threads(self, processors):
+        """As bench/support/threads.hpp: two OpenMPs are loaded where clang made the library, and oneDNN's, which is
+        GCC's, has pinned this thread where OMP_PROC_BIND asks for it."""
+        bound = os.sched_getaffinity(0)
+        if bound != processors:
+            os.sched_setaffinity(0, processors)
+            self.fma_gflops(len(processors), 1e-3)
+            os.sched_setaffinity(0, bound)
 
     def version(self):
         return self.library.simdattn_version().decode()
