@@ -52,6 +52,13 @@ struct Avx2 : XsimdIsa<xsimd::fma3<xsimd::avx2>> {
     return Vector(_mm256_and_ps(_mm256_castsi256_ps(excluded), _mm256_set1_ps(-__builtin_inff())));
   }
 
+  static void zip(Vector a, Vector b, Vector& low, Vector& high) {
+    const __m256 even = _mm256_unpacklo_ps(a.data, b.data),
+                 odd = _mm256_unpackhi_ps(a.data, b.data);
+    low = Vector(_mm256_permute2f128_ps(even, odd, 0x20));
+    high = Vector(_mm256_permute2f128_ps(even, odd, 0x31));
+  }
+
   // 8 × 8 by pairs, quads, halves.
   static void transpose(Vector (&v)[8]) {
     __m256 pair[8], quad[8];

@@ -67,6 +67,14 @@ struct Avx512 : XsimdIsa<xsimd::avx512bw> {
     return Vector(_mm512_maskz_mov_ps(excluded, _mm512_set1_ps(-__builtin_inff())));
   }
 
+  static void zip(Vector a, Vector b, Vector& low, Vector& high) {
+    const __m512i from_first =
+        _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const __m512i from_eight = _mm512_add_epi32(from_first, _mm512_set1_epi32(8));
+    low = Vector(_mm512_permutex2var_ps(a.data, from_first, b.data));
+    high = Vector(_mm512_permutex2var_ps(a.data, from_eight, b.data));
+  }
+
   static constexpr int row_tile_sums = 16;
 
   // Element i is the sum of v[i]'s elements: halved at each step, as two vectors become one.

@@ -83,6 +83,11 @@ struct Neon : XsimdIsa<xsimd::neon64> {
     return vbslq_f32(excluded, vdupq_n_f32(-__builtin_inff()), vdupq_n_f32(0.0f));
   }
 
+  static void zip(Vector a, Vector b, Vector& low, Vector& high) {
+    low = vzip1q_f32(a.data, b.data);
+    high = vzip2q_f32(a.data, b.data);
+  }
+
   static void transpose(Vector (&v)[4]) {
     const float32x4_t a = vtrn1q_f32(v[0].data, v[1].data), b = vtrn2q_f32(v[0].data, v[1].data);
     const float32x4_t c = vtrn1q_f32(v[2].data, v[3].data), d = vtrn2q_f32(v[2].data, v[3].data);

@@ -42,11 +42,6 @@ void begin_panel(const AttentionBlock& block, const Panel<Isa>& panel) {
 template <class Isa, int Vectors>
 void make_product(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
                   const VisibleKeys<Isa, Vectors>& visible, MaskEffect mask) {
-  if (by_rows<Vectors>(block)) {
-    row_scores<Isa>(block.scratch.query, panel.row_count, block.dim, keys, block.from_memory,
-                    block.scratch.scores);
-    return spread_scores<Isa>(panel.row_count, keys.count, block.scratch.scores);
-  }
   panel_scores<Isa, Vectors>(
       panel_of(block.scratch.query, panel, block.dim), block.dim, keys, visible,
       mask_joins_product(block) ? loaded_mask(block, mask) : MaskValues{},
@@ -58,6 +53,12 @@ template <class Isa, int Vectors>
 void make_scores(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
                  const VisibleKeys<Isa, Vectors>& visible, MaskEffect mask,
                  ScoreStage stage = ScoreStage::masked) {
+  if constexpr (Vectors == 1) {
+    if (block.by_rows) {
+      make_packed_scores(block, panel, keys, visible, mask);
+      return spread_scores<Isa>(panel.row_count, keys.count, block.scratch.scores);
+    }
+  }
   // Other steps look at every score.
   const bool hidden_next = stage == ScoreStage::masked && mask_joins_product(block);
   make_product(block, panel, keys, hidden_next ? visible : VisibleKeys<Isa, Vectors>(keys.count),
@@ -70,7 +71,8 @@ template <class Isa, int Vectors>
 Exclusion<Isa, Vectors> exclusion(const AttentionBlock& block, const Panel<Isa>& panel,
                                   const KeyBlock& keys, bool by_mask) {
   return {{block.rows + panel.first_row, panel.row_count, keys.first, keys.count},
-          by_mask ? block.scratch.mask : nullptr};
+          by_mask ? block.scratch.mask : nullptr,
+          by_rows<Vectors>(block) ? packed_rows<Isa>(block.row_count) : Vectors * Isa::lanes};
 }
 
 /// Adds values · weights to dims [first_dim, first_dim + dims) of a panel's output, skipping what a
@@ -118,10 +120,10 @@ void attend(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock
   const KernelScratch& scratch = block.scratch;
   const VisibleKeys<Isa, Vectors> visible(block, panel, keys.first, keys.count);
   int count = keys.count;
-  if (by_rows<Vectors>(block))
-    count = make_packed_scores(block, panel, keys, visible, mask);
-  else
-    make_scores(block, panel, keys, visible, mask);
+  if constexpr (Vectors == 1) {
+    if (block.by_rows) count = make_packed_scores(block, panel, keys, visible, mask);
+  }
+  if (!by_rows<Vectors>(block)) make_scores(block, panel, keys, visible, mask);
   with_units(block.steps, [&](auto units) {
     online_softmax<Isa, Vectors, units.value>(
         scratch.scores, count, scratch.tile_max, scratch.row_max + panel.first_row,

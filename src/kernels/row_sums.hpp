@@ -9,7 +9,7 @@
 
 namespace simdattn::kernels {
 
-/// Gives each key a vector, which some steps between the products take. Its lanes past the rows get
+/// Gives each key a vector, as a modifier and the weights take it. Its lanes past the rows get
 /// scores of the next keys.
 template <class Isa>
 void spread_scores(int row_count, int keys, float* scores) {
@@ -38,26 +38,41 @@ void find_packed_max(int row_count, int vectors, const float* scores, float* til
     tile_max[lane] = tile_max[lane - rows];
 }
 
+/// Everything between product and softmax for packed scores, in so many vectors.
+template <class Isa>
+void finish_packed_scores(const AttentionBlock& block, const Panel<Isa>& panel,
+                          const KeyBlock& keys, const VisibleKeys<Isa, 1>& visible, MaskEffect mask,
+                          int vectors) {
+  const ScoreSteps& steps = block.steps;
+  const KernelScratch& scratch = block.scratch;
+  const int key_step = Isa::lanes / packed_rows<Isa>(block.row_count);
+  if (steps.softcap != 0.0f) cap_scores<Isa, 1>(scratch, vectors, steps.softcap);
+  if (steps.slopes) add_slopes<Isa, 1>(block, panel, keys, key_step);
+  if (steps.modifier.modify != nullptr) {
+    spread_scores<Isa>(block.row_count, keys.count, scratch.scores);
+    modify_scores<Isa, 1>(steps, panel, keys, scratch.scores);
+    pack_scores<Isa>(block.row_count, keys.count, scratch.scores);
+  }
+  if (mask != MaskEffect::nothing) add_mask<Isa, 1>(scratch, vectors, loaded_mask(block, mask));
+  if (visible.in_part()) {
+    const LaneLimits<Isa, 1> limits(block.rows, block.row_count, keys.first, keys.count, key_step);
+    hide_scores(limits, (visible.all_first + key_step - 1) / key_step, visible.all_end / key_step,
+                vectors, scratch.scores, scratch.tile_max);
+  }
+}
+
 /// The scores of a block by rows and a run of keys, packed, and their maxima in tile_max. The last
 /// vector is filled up with keys that weigh nothing; returns how many vectors there are.
-template <class Isa, int Vectors>
+template <class Isa>
 int make_packed_scores(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
-                       const VisibleKeys<Isa, Vectors>& visible, MaskEffect mask) {
+                       const VisibleKeys<Isa, 1>& visible, MaskEffect mask) {
   constexpr int lanes = Isa::lanes;
   const KernelScratch& scratch = block.scratch;
-  const ScoreSteps& steps = block.steps;
-  const int rows = packed_rows<Isa>(block.row_count), count = keys.count * rows,
+  const int count = keys.count * packed_rows<Isa>(block.row_count),
             vectors = (count + lanes - 1) / lanes;
   row_scores<Isa>(scratch.query, block.row_count, block.dim, keys, block.from_memory,
                   scratch.scores);
-  if (visible.in_part() || mask != MaskEffect::nothing || steps.modifier.modify != nullptr) {
-    spread_scores<Isa>(block.row_count, keys.count, scratch.scores);
-    finish_scores(block, panel, keys, visible, mask, ScoreStage::masked);
-    pack_scores<Isa>(block.row_count, keys.count, scratch.scores);
-  } else {
-    if (steps.softcap != 0.0f) cap_scores<Isa, 1>(scratch, vectors, steps.softcap);
-    if (steps.slopes) add_slopes<Isa, 1>(block, panel, keys, lanes / rows);
-  }
+  finish_packed_scores(block, panel, keys, visible, mask, vectors);
   for (int i = count; i < vectors * lanes; ++i)
     scratch.scores[i] = -__builtin_inff();
   find_packed_max<Isa>(block.row_count, vectors, scratch.scores, scratch.tile_max);

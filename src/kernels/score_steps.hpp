@@ -4,7 +4,7 @@
 // boolean mask and exclusion, which only ever write −inf.
 
 #include "kernels/exp2.hpp"
-#include "kernels/panel.hpp"
+#include "kernels/masks.hpp"
 #include "kernels/softmax.hpp"
 
 #include <cfloat>
@@ -57,13 +57,11 @@ void add_slopes(const AttentionBlock& block, const Panel<Isa>& panel, const KeyB
                 int key_step = 1) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   alignas(64) float slope[width], position[width];
-  for (int key = 0, lane = 0; key < key_step; ++key) {
-    for (int r = 0; r < width / key_step; ++r, ++lane) {
-      const QueryRow& row = block.rows[panel.first_row + smaller(r, panel.row_count - 1)];
-      slope[lane] = row.slope;
-      position[lane] = static_cast<float>(row.position - keys.first - key);
-    }
-  }
+  for_lanes<Isa, Vectors>(block.rows + panel.first_row, panel.row_count, key_step,
+                          [&](int lane, const QueryRow& row, int key) {
+                            slope[lane] = row.slope;
+                            position[lane] = static_cast<float>(row.position - keys.first - key);
+                          });
   const int vectors = (keys.count + key_step - 1) / key_step;
   change_scores<Isa, Vectors>(
       block.scratch, vectors, [&](auto v, int j, auto score) __attribute__((always_inline)) {
@@ -93,97 +91,10 @@ void modify_scores(const ScoreSteps& steps, const Panel<Isa>& panel, const KeyBl
   }
 }
 
-/// What a mask does to a panel and a run of keys, so that most of it can be left out.
-enum class MaskEffect {
-  nothing, ///< adds 0 everywhere
-  adds,    ///< excludes no key: its squares are below FLT_MAX
-  may_exclude,
-  excludes_every, ///< from every row
-};
-
-/// What a mask's vectors have in common. By value through the loops, so that it stays in registers;
-/// by two chains, since one would take longer than the rest of the loop.
-template <class Isa>
-struct MaskSurvey {
-  using Vector = typename Isa::Vector;
-  Vector largest[2] = {Isa::broadcast(-__builtin_inff()), Isa::broadcast(-__builtin_inff())};
-  Vector squares[2] = {Isa::broadcast(0.0f), Isa::broadcast(0.0f)};
-
-  template <int I>
-  [[gnu::always_inline]] Vector operator()(Vector values, Index<I>) {
-    largest[I % 2] = Isa::max(largest[I % 2], values);
-    squares[I % 2] = Isa::fma(values, values, squares[I % 2]);
-    return values;
-  }
-
-  MaskEffect effect() const {
-    const Vector most = Isa::max(largest[0], largest[1]), sum = Isa::add(squares[0], squares[1]);
-    // NaN is not less than anything, and so counts as "may exclude".
-    if (!Isa::any(Isa::not_less(most, Isa::broadcast(-FLT_MAX))) && !Isa::any(Isa::is_nan(sum)))
-      return MaskEffect::excludes_every;
-    if (!Isa::any(Isa::not_less(sum, Isa::broadcast(FLT_MIN)))) return MaskEffect::nothing;
-    return Isa::any(Isa::not_less(sum, Isa::broadcast(FLT_MAX))) ? MaskEffect::may_exclude
-                                                                 : MaskEffect::adds;
-  }
-};
-
-/// Writes the mask of a panel, of elements T, to scratch, rows innermost.
-template <class Isa, int Vectors, class T>
-MaskEffect transpose_mask(const AttentionBlock& block, const Panel<Isa>& panel,
-                          const KeyBlock& keys) {
-  constexpr int lanes = Isa::lanes, width = Vectors * lanes;
-  const QueryRow* rows = block.rows + panel.first_row;
-  const std::int64_t stride = block.steps.mask_stride;
-  float* mask = block.scratch.mask;
-  MaskSurvey<Isa> survey;
-  const auto row_at = [&](int r) {
-    return static_cast<const T*>(rows[r].mask) + keys.first * stride;
-  };
-  int distinct_rows = 1;
-  while (distinct_rows < panel.row_count && rows[distinct_rows].mask == rows[0].mask)
-    ++distinct_rows;
-  const int distinct_keys = stride == 0 ? 1 : keys.count;
-  constexpr int ahead = 256 / sizeof(T); // too many rows for the hardware's prefetchers
-  if (distinct_rows == panel.row_count) {
-    for (int j = 0; j < distinct_keys; ++j) {
-      const auto values =
-          survey(Isa::broadcast(load_element<Isa>(row_at(0) + j * stride)), Index<0>{});
-      for (int v = 0; v < width; v += lanes)
-        Isa::store(mask + j * width + v, values);
-    }
-  } else {
-    survey = load_transposed<Isa, Vectors, T, ahead>(row_at, panel.row_count, stride, distinct_keys,
-                                                     survey, mask);
-  }
-  for (int i = distinct_keys * width; i < keys.count * width; i += lanes)
-    Isa::store(mask + i, Isa::load(mask + i - width));
-  return survey.effect();
-}
-
-/// Brings the mask of a panel into scratch as what it adds to each score, and says what it does.
-template <class Isa, int Vectors>
-MaskEffect load_mask(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys) {
-  switch (block.steps.mask) {
-  case DataType::boolean:
-    return transpose_mask<Isa, Vectors, unsigned char>(block, panel, keys);
-  case DataType::f32:
-    return transpose_mask<Isa, Vectors, float>(block, panel, keys);
-  case DataType::f16:
-    return transpose_mask<Isa, Vectors, Float16>(block, panel, keys);
-  case DataType::bf16:
-    return transpose_mask<Isa, Vectors, BFloat16>(block, panel, keys);
-  case DataType::none:
-  case DataType::i64:
-    break;
-  }
-  return MaskEffect::nothing;
-}
-
 /// Whether nothing comes between product and mask, so that the tiles of the product can add it.
 [[gnu::always_inline]] inline bool mask_joins_product(const AttentionBlock& block) {
   const ScoreSteps& steps = block.steps;
-  return !block.by_rows && steps.softcap == 0.0f && !steps.slopes &&
-         steps.modifier.modify == nullptr;
+  return steps.softcap == 0.0f && !steps.slopes && steps.modifier.modify == nullptr;
 }
 
 /// The mask that load_mask() has brought into scratch.
@@ -192,7 +103,7 @@ inline MaskValues loaded_mask(const AttentionBlock& block, MaskEffect mask) {
   return {block.scratch.mask, mask != MaskEffect::adds || !block.steps.adds_mask()};
 }
 
-/// score += mask.
+/// score += mask, of a mask in the order of the scores.
 template <class Isa, int Vectors>
 void add_mask(const KernelScratch& scratch, int keys, MaskValues mask) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
@@ -211,17 +122,18 @@ template <class Isa, int Vectors>
 struct Exclusion {
   LaneLimits<Isa, Vectors> limits;
   const float* mask; ///< nullptr: none
+  int mask_step;     ///< elements from one key's mask to the next one's
 
   [[gnu::always_inline]] auto operator()(int v, int j) const {
     const auto by_limits = limits.hides(v, j);
     if (mask == nullptr) return by_limits;
-    const auto added = Isa::load(mask + (j * Vectors + v) * Isa::lanes);
+    const auto added = Isa::load(mask + j * mask_step + v * Isa::lanes);
     return Isa::either(by_limits, Isa::less(added, Isa::broadcast(-FLT_MAX)));
   }
 };
 
 /// Everything between product and softmax for the scores of one panel and run of keys, up to
-/// `stage`, but for a mask that joined the product; and tile_max, but of blocks by rows.
+/// `stage`, but for a mask that joined the product; and tile_max.
 template <class Isa, int Vectors>
 void finish_scores(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
                    const VisibleKeys<Isa, Vectors>& visible, MaskEffect mask, ScoreStage stage) {
@@ -245,10 +157,10 @@ void finish_scores(const AttentionBlock& block, const Panel<Isa>& panel, const K
   }
   if (visible.in_part()) {
     const LaneLimits<Isa, Vectors> limits(rows, panel.row_count, keys.first, keys.count);
-    hide_scores(limits, visible, scratch.scores, scratch.tile_max);
+    hide_scores(limits, visible.all_first, visible.all_end, keys.count, scratch.scores,
+                scratch.tile_max);
   }
-  if (!know_max && !by_rows<Vectors>(block))
-    find_max<Isa, Vectors>(scratch.scores, keys.count, scratch.tile_max);
+  if (!know_max) find_max<Isa, Vectors>(scratch.scores, keys.count, scratch.tile_max);
 }
 
 } // namespace simdattn::kernels

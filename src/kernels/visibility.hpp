@@ -60,24 +60,39 @@ int make_panels(const AttentionBlock& block, Panel<Isa>* panels) {
   return count;
 }
 
+/// body(lane, row, key) for the lanes of a panel, of which key_step keys share the vectors: the row
+/// of each lane, and which of the keys it is for.
+template <class Isa, int Vectors, class Body>
+[[gnu::always_inline]] inline void for_lanes(const QueryRow* rows, int row_count, int key_step,
+                                             Body&& body) {
+  const int lanes = Vectors * Isa::lanes / key_step;
+  for (int key = 0, lane = 0; key < key_step; ++key) {
+    for (int r = 0; r < lanes; ++r, ++lane)
+      body(lane, rows[smaller(r, row_count - 1)], key);
+  }
+}
+
 /// Each lane's interval relative to some first key, as floats: they compare like scores. Exact for
 /// what matters, since limits are clamped to the few keys of one block.
 template <class Isa, int Vectors>
 struct LaneLimits {
   alignas(64) float first[Vectors * Isa::lanes];
   alignas(64) float end[Vectors * Isa::lanes];
+  int key_step; ///< keys that share the vectors
 
-  LaneLimits(const QueryRow* rows, int row_count, std::int64_t first_key, int keys) {
-    for (int lane = 0; lane < Vectors * Isa::lanes; ++lane) {
-      const QueryRow& row = rows[smaller(lane, row_count - 1)];
-      first[lane] = relative(row.first_key - first_key, keys);
-      end[lane] = relative(row.end_key - first_key, keys);
-    }
+  LaneLimits(const QueryRow* rows, int row_count, std::int64_t first_key, int keys,
+             int keys_abreast = 1)
+      : key_step(keys_abreast) {
+    for_lanes<Isa, Vectors>(rows, row_count, key_step, [&](int lane, const QueryRow& row, int key) {
+      first[lane] = relative(row.first_key - first_key - key, keys);
+      end[lane] = relative(row.end_key - first_key - key, keys);
+    });
   }
 
-  /// Which lanes of vector v do not see key j.
+  /// Which lanes of vector v do not see the j-th of the keys, or of the runs of keys that share
+  /// the vectors.
   [[gnu::always_inline]] auto hides(int v, int j) const {
-    const auto key = Isa::broadcast(static_cast<float>(j));
+    const auto key = Isa::broadcast(static_cast<float>(j * key_step));
     return Isa::either(Isa::less(key, Isa::load(first + v * Isa::lanes)),
                        Isa::not_less(key, Isa::load(end + v * Isa::lanes)));
   }
@@ -141,10 +156,11 @@ private:
   }
 };
 
-/// scores = −inf where the row does not see the key, of the keys that some row does not see.
-/// tile_max is raised to the maximum of those keys' scores.
+/// scores = −inf where the row does not see the key, but for keys [all_first, all_end), which every
+/// row sees, of `count` of them; or of runs of keys that share the vectors. tile_max is raised to
+/// the maximum of the others' scores.
 template <class Isa, int Vectors>
-void hide_scores(const LaneLimits<Isa, Vectors>& limits, const VisibleKeys<Isa, Vectors>& visible,
+void hide_scores(const LaneLimits<Isa, Vectors>& limits, int all_first, int all_end, int count,
                  float* scores, float* tile_max) {
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
   typename Isa::Vector largest[Vectors];
@@ -162,8 +178,8 @@ void hide_scores(const LaneLimits<Isa, Vectors>& limits, const VisibleKeys<Isa, 
       });
     }
   };
-  hide(0, visible.all_first);
-  hide(visible.all_end, visible.count);
+  hide(0, all_first);
+  hide(all_end, count);
   unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
     Isa::store(tile_max + v * lanes, largest[v]);
   });
