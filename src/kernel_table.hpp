@@ -124,6 +124,8 @@ struct TileSizes {
   int key_block;           ///< keys in one block
   int key_block_large_dim; ///< the same when D or Dv is above 64
   int key_block_one_panel; ///< the most when one panel has all rows
+  int key_block_apart;     ///< the most when keys or values are far apart; 0: blocks of these are
+                           ///< copied first
   int few_rows; ///< up to so many rows are faster with vectors along D than along the rows; at most
                 ///< `lanes`
 };
@@ -145,7 +147,8 @@ struct KernelTable {
   /// output = `query` as a row of key_count weights with stride query_dim_stride, times V. Uses no
   /// key.
   void (*weighted_sum)(const AttentionBlock&);
-  /// y[i] = 2^x[i] for x ≤ 0 or NaN, 0 from −63.5 down: the exponential of every entry above, for tests.
+  /// y[i] = 2^x[i] for x ≤ 0 or NaN, 0 from −63.5 down: the exponential of every entry above, for
+  /// tests.
   void (*exp2)(const float* x, float* y, std::int64_t count);
 };
 

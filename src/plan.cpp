@@ -5,8 +5,7 @@
 namespace simdattn {
 namespace {
 
-/// Rows this far apart fall on few cache sets: reading them in place was measured at 60 % of the
-/// speed of neighbouring rows, copying them first at 80 %.
+/// Rows this far apart fall on few cache sets.
 constexpr std::int64_t far_apart_bytes = 2048;
 /// With fewer rows to share it, a copy costs more than it saves.
 constexpr std::int64_t rows_worth_a_copy = 32;
@@ -37,23 +36,26 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-/// How the rows of a tensor lie: whether its key blocks are better copied before use, if enough
-/// rows share the copy.
+/// How the rows of a tensor lie, and what is made of it.
 struct Rows {
   bool must_copy;
-  bool apart;
+  bool apart; ///< also where they are neighbours, but a larger dim would be far from the next
   bool dense;
+  bool copies_apart;
 
-  explicit Rows(const TensorView& view)
+  Rows(const TensorView& view, const TileSizes& tiles)
       : must_copy(view.stride[3] != 1 && view.size[3] > 1),
         apart(view.stride[2] >= far_apart_bytes / static_cast<std::int64_t>(sizeof(float))),
-        dense(view.stride[2] == view.size[3]) {}
+        dense(view.stride[2] == view.size[3]), copies_apart(tiles.key_block_apart == 0) {}
 
+  /// Whether key blocks are copied before use.
   bool copy(std::int64_t sharing_rows) const {
-    return must_copy || (apart && !dense && sharing_rows >= rows_worth_a_copy);
+    return must_copy || (copies_apart && apart && !dense && sharing_rows >= rows_worth_a_copy);
   }
   /// Scratch has room for a copy, so too where only a larger dim would ask for one.
-  bool space() const { return must_copy || apart; }
+  bool space() const { return must_copy || (copies_apart && apart); }
+  /// Whether key blocks are smaller instead.
+  bool in_place() const { return !copies_apart && apart && !dense; }
 };
 
 /// Block sizes and what they make of the scratch.
@@ -66,6 +68,7 @@ struct Blocks {
 struct GatherSpace {
   bool key;
   bool value;
+  bool in_place; ///< rows are far apart and stay there
 };
 
 ScratchLayout lay_out(const Problem& problem, const TileSizes& tiles, Blocks blocks,
@@ -153,7 +156,8 @@ Blocks choose_blocks(const Problem& problem, const TileSizes& tiles, GatherSpace
                      std::size_t budget) {
   const std::int64_t rows = problem.packed_rows();
   const bool large_dim = std::max(problem.dim, problem.value_dim) > 64;
-  const Blocks wanted{tiles.row_block, large_dim ? tiles.key_block_large_dim : tiles.key_block, 1};
+  Blocks wanted{tiles.row_block, large_dim ? tiles.key_block_large_dim : tiles.key_block, 1};
+  if (gather.in_place) wanted.keys = std::min(wanted.keys, tiles.key_block_apart);
   if (masks_rows(problem) && !gather.key && !gather.value && !few_rows(problem, tiles, rows) &&
       cut_keys(problem, tiles, rows, problem.key_count).count == 1) {
     const Blocks joined =
@@ -216,9 +220,11 @@ int keys_in_block(const Problem& problem, const TileSizes& tiles, const Plan& pl
 Plan make_plan(const Problem& problem, const TileSizes& tiles, const CacheSizes& caches,
                int threads) noexcept {
   const std::int64_t rows = problem.packed_rows();
-  const Rows key(problem.key), value(problem.value), past_key(problem.past_key),
-      past_value(problem.past_value);
-  const GatherSpace gather{key.space() || past_key.space(), value.space() || past_value.space()};
+  const Rows key(problem.key, tiles), value(problem.value, tiles),
+      past_key(problem.past_key, tiles), past_value(problem.past_value, tiles);
+  const GatherSpace gather{key.space() || past_key.space(), value.space() || past_value.space(),
+                           key.in_place() || value.in_place() || past_key.in_place() ||
+                               past_value.in_place()};
   const std::size_t budget = budget_of(caches);
   const Blocks blocks = choose_blocks(problem, tiles, gather, budget);
 

@@ -17,6 +17,7 @@ struct Avx2 : XsimdIsa<xsimd::fma3<xsimd::avx2>> {
                                    .key_block = 256,
                                    .key_block_large_dim = 256,
                                    .key_block_one_panel = 64,
+                                   .key_block_apart = 0,
                                    .few_rows = 4};
   // 12 sums, the rows they share and one factor: all 16 registers.
   static constexpr int score_keys(int vectors) { return vectors == 3 ? 4 : vectors == 2 ? 6 : 12; }

@@ -17,6 +17,7 @@ struct Avx512 : XsimdIsa<xsimd::avx512bw> {
                                    .key_block = 256,
                                    .key_block_large_dim = 256,
                                    .key_block_one_panel = 64,
+                                   .key_block_apart = 128,
                                    .few_rows = 8};
   // 24 sums, the rows they share and one factor: 28 of 32 registers.
   static constexpr int score_keys(int vectors) { return vectors == 1 ? 16 : 8; }

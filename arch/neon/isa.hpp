@@ -19,6 +19,7 @@ struct Neon : XsimdIsa<xsimd::neon64> {
                                    .key_block = 256,
                                    .key_block_large_dim = 128,
                                    .key_block_one_panel = 64,
+                                   .key_block_apart = 0,
                                    .few_rows = 2};
   // Scores: 18 sums, 3 vectors of rows and 6 of keys. Output: 24 sums, 3 vectors of rows and 2 of
   // values.

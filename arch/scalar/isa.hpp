@@ -19,6 +19,7 @@ struct Scalar {
                                    .key_block = 256,
                                    .key_block_large_dim = 128,
                                    .key_block_one_panel = 64,
+                                   .key_block_apart = 0,
                                    .few_rows = 2};
   static constexpr int score_keys(int vectors) { return vectors == 2 ? 4 : 8; }
   static constexpr int output_dims(int vectors) { return vectors == 2 ? 4 : 8; }

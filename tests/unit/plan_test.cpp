@@ -162,12 +162,20 @@ TEST_P(PlanTest, lays_scratch_out_in_aligned_parts_that_do_not_overlap) {
     }
 }
 
-TEST_P(PlanTest, gathers_rows_that_lie_kilobytes_apart_and_elements_that_are_not_neighbours) {
+TEST_P(PlanTest, gathers_rows_that_lie_kilobytes_apart_or_has_few_of_them_in_a_block) {
   const Sizes sizes{1, 32, 1, 500, 500, 128, 128};
+  const bool in_place = tiles().key_block_apart != 0;
   EXPECT_FALSE(plan(dense(sizes)).gather_key);
   EXPECT_FALSE(plan(dense(sizes)).gather_value);
-  EXPECT_TRUE(plan(dense(sizes, true)).gather_key);
-  EXPECT_TRUE(plan(dense(sizes, true)).gather_value);
+  const Plan apart = plan(dense(sizes, true));
+  EXPECT_EQ(apart.gather_key, !in_place);
+  EXPECT_EQ(apart.gather_value, !in_place);
+  if (in_place) {
+    EXPECT_LE(apart.key_block, tiles().key_block_apart);
+  }
+}
+
+TEST_P(PlanTest, gathers_elements_that_are_not_neighbours) {
   Problem problem = dense({1, 1, 1, 1, 50, 8, 8});
   problem.key.stride[3] = 2;
   EXPECT_TRUE(plan(problem).gather_key);
@@ -183,7 +191,9 @@ TEST_P(PlanTest, joins_two_heads_that_share_a_mask_where_enough_units_are_left) 
   EXPECT_LE(joined.layout.bytes, most_scratch);
   EXPECT_EQ(plan(masked(problem, false)).heads, 1);
   EXPECT_EQ(plan(problem).heads, 1);
-  EXPECT_EQ(plan(masked(dense({1, 32, 1, 500, 700, 32, 32}, true), true)).heads, 1); // gathers
+  Problem gathered = masked(problem, true);
+  gathered.key.stride[3] = 2;
+  EXPECT_EQ(plan(gathered).heads, 1);
   Problem padding = masked(problem, true);
   padding.mask.stride[2] = 0; // one row for all queries
   EXPECT_EQ(plan(padding).heads, 1);

@@ -20,6 +20,7 @@ struct OddTiles {
                                    .key_block = 7,
                                    .key_block_large_dim = 5,
                                    .key_block_one_panel = 3,
+                                   .key_block_apart = 2,
                                    .few_rows = 3};
   static constexpr int score_keys(int vectors) { return vectors == 2 ? 3 : 5; }
   static constexpr int output_dims(int vectors) { return vectors == 2 ? 3 : 5; }
