@@ -55,19 +55,28 @@ void cap_scores(const KernelScratch& scratch, int keys, float softcap) {
 template <class Isa, int Vectors>
 void add_slopes(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
                 int key_step = 1) {
+  using Vector = typename Isa::Vector;
   constexpr int lanes = Isa::lanes, width = Vectors * lanes;
-  alignas(64) float slope[width], position[width];
+  alignas(64) float slopes[width], positions[width];
   for_lanes<Isa, Vectors>(block.rows + panel.first_row, panel.row_count, key_step,
                           [&](int lane, const QueryRow& row, int key) {
-                            slope[lane] = row.slope;
-                            position[lane] = static_cast<float>(row.position - keys.first - key);
+                            slopes[lane] = row.slope;
+                            positions[lane] = static_cast<float>(row.position - keys.first - key);
                           });
+  Vector slope[Vectors], position[Vectors];
+  unroll<Vectors>([&](auto v) __attribute__((always_inline)) {
+    slope[v] = Isa::load(slopes + v * lanes);
+    position[v] = Isa::load(positions + v * lanes);
+  });
+  // Counted in a vector: a conversion and a broadcast for each key would take longer than the rest.
+  const Vector step = Isa::broadcast(static_cast<float>(key_step));
+  Vector key = Isa::broadcast(0.0f);
   const int vectors = (keys.count + key_step - 1) / key_step;
   change_scores<Isa, Vectors>(
-      block.scratch, vectors, [&](auto v, int j, auto score) __attribute__((always_inline)) {
-        const auto distance = Isa::sub(Isa::broadcast(static_cast<float>(j * key_step)),
-                                       Isa::load(position + v * lanes));
-        return Isa::fma(Isa::load(slope + v * lanes), distance, score);
+      block.scratch, vectors, [&](auto v, int, auto score) __attribute__((always_inline)) {
+        const Vector changed = Isa::fma(slope[v], Isa::sub(key, position[v]), score);
+        if constexpr (v == Vectors - 1) key = Isa::add(key, step);
+        return changed;
       });
 }
 
