@@ -38,31 +38,23 @@ void begin_panel(const AttentionBlock& block, const Panel<Isa>& panel) {
   }
 }
 
-/// The product of a panel and a run of keys, in scratch, with the mask where that joins it.
-template <class Isa, int Vectors>
-void make_product(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
-                  const VisibleKeys<Isa, Vectors>& visible, MaskEffect mask) {
-  panel_scores<Isa, Vectors>(
-      panel_of(block.scratch.query, panel, block.dim), block.dim, keys, visible,
-      mask_joins_product(block) ? loaded_mask(block, mask) : MaskValues{},
-      values_ahead(block, panel, keys), block.scratch.scores, block.scratch.tile_max);
-}
-
 /// Scores of a panel and a run of keys in scratch, up to `stage`.
 template <class Isa, int Vectors>
 void make_scores(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
                  const VisibleKeys<Isa, Vectors>& visible, MaskEffect mask,
                  ScoreStage stage = ScoreStage::masked) {
-  if constexpr (Vectors == 1) {
-    if (block.by_rows) {
-      make_packed_scores(block, panel, keys, visible, mask);
-      return spread_scores<Isa>(panel.row_count, keys.count, block.scratch.scores);
-    }
+  const KernelScratch& scratch = block.scratch;
+  if (by_rows<Vectors>(block)) {
+    make_packed_scores(block, panel, keys, visible, mask);
+    return spread_scores<Isa>(panel.row_count, keys.count, scratch.scores);
   }
+  const bool mask_joins = mask_joins_product(block);
   // Other steps look at every score.
-  const bool hidden_next = stage == ScoreStage::masked && mask_joins_product(block);
-  make_product(block, panel, keys, hidden_next ? visible : VisibleKeys<Isa, Vectors>(keys.count),
-               mask);
+  const bool hidden_next = stage == ScoreStage::masked && mask_joins;
+  panel_scores<Isa, Vectors>(panel_of(scratch.query, panel, block.dim), block.dim, keys,
+                             hidden_next ? visible : VisibleKeys<Isa, Vectors>(keys.count),
+                             mask_joins ? loaded_mask(block, mask) : MaskValues{},
+                             values_ahead(block, panel, keys), scratch.scores, scratch.tile_max);
   finish_scores(block, panel, keys, visible, mask, stage);
 }
 
@@ -120,10 +112,10 @@ void attend(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock
   const KernelScratch& scratch = block.scratch;
   const VisibleKeys<Isa, Vectors> visible(block, panel, keys.first, keys.count);
   int count = keys.count;
-  if constexpr (Vectors == 1) {
-    if (block.by_rows) count = make_packed_scores(block, panel, keys, visible, mask);
-  }
-  if (!by_rows<Vectors>(block)) make_scores(block, panel, keys, visible, mask);
+  if (by_rows<Vectors>(block))
+    count = make_packed_scores(block, panel, keys, visible, mask);
+  else
+    make_scores(block, panel, keys, visible, mask);
   with_units(block.steps, [&](auto units) {
     online_softmax<Isa, Vectors, units.value>(
         scratch.scores, count, scratch.tile_max, scratch.row_max + panel.first_row,

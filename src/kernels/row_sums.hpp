@@ -39,10 +39,10 @@ void find_packed_max(int row_count, int vectors, const float* scores, float* til
 }
 
 /// Everything between product and softmax for packed scores, in so many vectors.
-template <class Isa>
+template <class Isa, int Vectors>
 void finish_packed_scores(const AttentionBlock& block, const Panel<Isa>& panel,
-                          const KeyBlock& keys, const VisibleKeys<Isa, 1>& visible, MaskEffect mask,
-                          int vectors) {
+                          const KeyBlock& keys, const VisibleKeys<Isa, Vectors>& visible,
+                          MaskEffect mask, int vectors) {
   const ScoreSteps& steps = block.steps;
   const KernelScratch& scratch = block.scratch;
   const int key_step = Isa::lanes / packed_rows<Isa>(block.row_count);
@@ -63,9 +63,9 @@ void finish_packed_scores(const AttentionBlock& block, const Panel<Isa>& panel,
 
 /// The scores of a block by rows and a run of keys, packed, and their maxima in tile_max. The last
 /// vector is filled up with keys that weigh nothing; returns how many vectors there are.
-template <class Isa>
+template <class Isa, int Vectors>
 int make_packed_scores(const AttentionBlock& block, const Panel<Isa>& panel, const KeyBlock& keys,
-                       const VisibleKeys<Isa, 1>& visible, MaskEffect mask) {
+                       const VisibleKeys<Isa, Vectors>& visible, MaskEffect mask) {
   constexpr int lanes = Isa::lanes;
   const KernelScratch& scratch = block.scratch;
   const int count = keys.count * packed_rows<Isa>(block.row_count),
