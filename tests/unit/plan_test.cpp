@@ -191,6 +191,8 @@ TEST_P(PlanTest, joins_two_heads_that_share_a_mask_where_enough_units_are_left) 
   EXPECT_LE(joined.layout.bytes, most_scratch);
   EXPECT_EQ(plan(masked(problem, false)).heads, 1);
   EXPECT_EQ(plan(problem).heads, 1);
+  const bool in_place = tiles().key_block_apart != 0; // else rows apart are gathered
+  EXPECT_EQ(plan(masked(dense({1, 32, 1, 500, 700, 32, 32}, true), true)).heads, in_place ? 2 : 1);
   Problem gathered = masked(problem, true);
   gathered.key.stride[3] = 2;
   EXPECT_EQ(plan(gathered).heads, 1);
